@@ -33,6 +33,7 @@ def report(a: Path, b: Path, *args: str) -> Any:
     assert (done.returncode in (0, 1), done.stderr) == (True, ""), (done.returncode, done.stderr)
     found = json.loads(done.stdout)
     SCHEMA.validate(found)
+    assert found["by"] == "id"
     assert found["equal"] == (done.returncode == 0)
     assert diff("--quiet", a, b).returncode == done.returncode
     return found
@@ -296,7 +297,7 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     (tmp_path / "none").write_bytes(os.urandom(100))
     run("--objects=10", "--id-size=4", "-o", tmp_path / "four")
     for other, words in (("missing", "No such file"), ("none", "header"), ("four", "IDs have another size")):
-        done = diff(tmp_path / "a", tmp_path / other)
+        done = diff("--by=id", tmp_path / "a", tmp_path / other)
         assert (done.returncode, done.stdout) == (2, ""), other
         assert words in done.stderr, other
     with Path("/dev/full").open("wb") as full:

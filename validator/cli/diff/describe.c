@@ -55,7 +55,7 @@ static void put_class(struct hprof_reader *reader, uint64_t id, char to[PART_SIZ
         snprintf(to, PART_SIZE, "class 0x%" PRIx64, id);
 }
 
-static void put_value(const struct hprof_value *value, char to[PART_SIZE])
+void format_value(const struct hprof_value *value, char to[PART_SIZE])
 {
     switch (value->type) {
     case TYPE_OBJECT:
@@ -143,7 +143,7 @@ static bool compare_field(struct describing *d, const uint64_t class_ids[SIDES],
         return true;
     put_string(reader_of(d, 0), fields[0].name_id, "a field without a name", part.what);
     for (unsigned side = 0; side < SIDES; side++)
-        put_value(&values[side], part.texts[side]);
+        format_value(&values[side], part.texts[side]);
     add(d, &part);
     return true;
 }
@@ -183,7 +183,7 @@ static void compare_elements(struct describing *d)
             continue;
         snprintf(part.what, sizeof part.what, "[%" PRIu32 "]", i);
         for (unsigned side = 0; side < SIDES; side++)
-            put_value(&values[side], part.texts[side]);
+            format_value(&values[side], part.texts[side]);
         add(d, &part);
     }
 }

@@ -1,5 +1,6 @@
-/* hprof-diff: how two dumps of the same heap differ, object by object. join.c pairs what has the same ID, whatever the order;
- * describe.c says how a pair differs; text.c and json.c print. All of it uses the public interface of the library. */
+/* hprof-diff: how two dumps differ. which.c decides whether objects are compared by ID or by content. By ID, join.c pairs what has
+ * the same ID, whatever the order; describe.c says how a pair differs; text.c and json.c print. By content: see content/content.h.
+ * All of it uses the public interface of the library. */
 #ifndef HPROF_CLI_DIFF_H
 #define HPROF_CLI_DIFF_H
 
@@ -58,8 +59,13 @@ struct side {
     uint64_t damage; /* bytes that cannot be compared */
 };
 
+/* Why dumps are compared by ID or by content. */
+enum reason { REASON_ASKED, REASON_ID_SIZE, REASON_SHARE };
+
 struct diff {
     struct side sides[SIDES];
+    enum reason reason;
+    unsigned share; /* of a thousand objects of the smaller dump: those with the same ID in the other */
     struct counts kinds[KINDS];
     struct class_counts *classes; /* those with differences, the most first */
     size_t class_count;
@@ -80,6 +86,9 @@ void diff_name(struct diff *diff, const struct difference *difference, char name
 /* Calls `visit` for each way in which the pair differs, at most `most` times; returns how many there are. */
 uint64_t diff_describe(struct diff *diff, const struct difference *difference, uint64_t most,
                        void (*visit)(void *context, const struct part *part), void *context);
+
+/* "'a'", "0x7000", "1.5" */
+void format_value(const struct hprof_value *value, char to[PART_SIZE]);
 
 /* ---- The writers ---- */
 void diff_print_text(struct diff *diff, FILE *out);

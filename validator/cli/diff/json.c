@@ -5,6 +5,7 @@
 
 #include "diff.h"
 #include "messages.h"
+#include "report_share.h"
 
 enum { PARTS_KEPT = 100 };
 
@@ -59,6 +60,8 @@ void diff_print_json(struct diff *diff, FILE *out)
     json_put_string(&json, "name", program_name);
     json_put_string(&json, "version", HPROF_VERSION);
     json_close(&json);
+    json_put_string(&json, "by", "id");
+    json_put_share(&json, diff);
     json_put_bool(&json, "equal", diff_is_equal(diff));
     json_put_array(&json, "files");
     for (unsigned side = 0; side < SIDES; side++) {

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "content/content.h"
+#include "content/ignored.h"
 #include "decimals.h"
 #include "diff.h"
 #include "messages.h"
@@ -14,14 +16,21 @@
 #include "processors.h"
 #include "redacted.h"
 #include "terminal.h"
+#include "which.h"
 
 enum { SAME, DIFFERENT, TROUBLE };
 enum { HELP_WIDTH = 80, DIFFERENCES_SHOWN = 10, DIFFERENCES_MOST = 10000, JOBS_MOST = 1024 };
 
 const char program_name[] = "hprof-diff";
 
+enum way { BY_EITHER, BY_ID, BY_CONTENT };
+
 struct options {
     bool is_json, is_quiet, is_redaction;
+    enum way way;
+    const char *of_content; /* an option that was given and goes with --by content alone */
+    unsigned rounds, ignored;
+    uint64_t heap_dumps[SIDES];
     const char *constants; /* NULL if not given */
     unsigned jobs;
     size_t most;
@@ -32,6 +41,54 @@ static bool read_number(const char *option, uint64_t least, uint64_t most, uint6
     if (parse_count(optarg, value) && *value >= least && *value <= most)
         return true;
     say_usage(option, optarg, "'");
+    return false;
+}
+
+static bool take_way(struct options *options)
+{
+    static const char *const names[] = {"auto", "id", "content"};
+
+    for (unsigned way = 0; way < sizeof names / sizeof names[0]; way++) {
+        if (strcmp(optarg, names[way]) == 0) {
+            options->way = (enum way)way;
+            return true;
+        }
+    }
+    say_usage("--by takes id, content or auto, not '", optarg, "'");
+    return false;
+}
+
+static bool take_ignored(struct options *options)
+{
+    const char *at = optarg;
+
+    for (;;) {
+        size_t size = strcspn(at, ","), i = 0;
+
+        while (i < IGNORED && (strlen(ignored_names[i]) != size || memcmp(ignored_names[i], at, size) != 0))
+            i++;
+        if (i == IGNORED)
+            break;
+        options->ignored |= 1U << i;
+        if (at[size] == '\0')
+            return true;
+        at += size + 1;
+    }
+    say_usage("--ignore takes payload, identity-hash and order-of-maps, separated by commas, not '", optarg, "'");
+    return false;
+}
+
+static bool take_heap_dumps(struct options *options)
+{
+    char first[32];
+    size_t size = strcspn(optarg, ",");
+    const char *second = optarg[size] == ',' ? optarg + size + 1 : first;
+
+    snprintf(first, sizeof first, "%.*s", (int)(size < sizeof first ? size : sizeof first - 1), optarg);
+    if (size < sizeof first && parse_count(first, &options->heap_dumps[0]) && parse_count(second, &options->heap_dumps[1]) &&
+        options->heap_dumps[0] > 0 && options->heap_dumps[1] > 0)
+        return true;
+    say_usage("--heap-dumps takes one whole number from 1 on, or two with a comma, not '", optarg, "'");
     return false;
 }
 
@@ -56,6 +113,20 @@ static bool take_option(struct options *options, int code)
             return false;
         options->jobs = (unsigned)number;
         return true;
+    case OPTION_BY:
+        return take_way(options);
+    case OPTION_ROUNDS:
+        options->of_content = "--rounds";
+        if (!read_number("--rounds takes a whole number from 0 to 1000, not '", 0, ROUNDS_MOST, &number))
+            return false;
+        options->rounds = (unsigned)number;
+        return true;
+    case OPTION_IGNORE:
+        options->of_content = "--ignore";
+        return take_ignored(options);
+    case OPTION_HEAP_DUMPS:
+        options->of_content = "--heap-dumps";
+        return take_heap_dumps(options);
     case OPTION_ASSERT_REDACTED:
         options->is_redaction = true;
         return true;
@@ -138,26 +209,77 @@ static int check_redaction(struct diff *diff, struct redaction *redaction, const
     return redaction_is_clean(redaction) ? SAME : DIFFERENT;
 }
 
-static int compare(struct diff *diff, const struct options *options)
+static bool print_report(const struct options *options, struct diff *diff, struct content *content)
+{
+    if (options->is_quiet)
+        return true;
+    if (content == NULL)
+        (options->is_json ? diff_print_json : diff_print_text)(diff, stdout);
+    else
+        (options->is_json ? content_print_json : content_print_text)(content, stdout);
+    return is_written();
+}
+
+static int status_of(const struct diff *diff, bool is_different)
+{
+    return is_different ? DIFFERENT : diff->sides[0].damage + diff->sides[1].damage > 0 ? TROUBLE : SAME;
+}
+
+static int compare_by_id(struct diff *diff, const struct options *options)
 {
     if (diff->sides[0].header.id_size != diff->sides[1].header.id_size) {
-        say_failure(diff->sides[1].file, "its IDs have another size than those of the first dump, and cannot be compared");
+        say_failure(diff->sides[1].file, "its IDs have another size than those of the first dump; see --by content");
         return TROUBLE;
     }
     diff->difference_most = options->is_quiet ? 0 : options->most;
+    for (unsigned side = 0; side < SIDES; side++)
+        hprof_seek(diff->sides[side].reader, NULL);
     if (!diff_join(diff)) {
         say_failure(diff->sides[0].file, diff->failure);
         return TROUBLE;
     }
-    if (!options->is_quiet) {
-        if (options->is_json)
-            diff_print_json(diff, stdout);
-        else
-            diff_print_text(diff, stdout);
-        if (!is_written())
+    return print_report(options, diff, NULL) ? status_of(diff, !diff_is_equal(diff)) : TROUBLE;
+}
+
+static int compare_by_content(struct diff *diff, const struct options *options)
+{
+    struct content content = {.diff = diff,
+                              .ignored = options->ignored,
+                              .rounds = options->rounds,
+                              .jobs = options->jobs,
+                              .heap_dumps = {options->heap_dumps[0], options->heap_dumps[1]},
+                              .most = options->is_quiet ? 0 : options->most};
+    int status = TROUBLE;
+
+    if (!content_compare(&content))
+        say_failure(diff->sides[content.failed_side].file, content.failure);
+    else if (print_report(options, diff, &content))
+        status = status_of(diff, content_is_different(&content));
+    content_free(&content);
+    return status;
+}
+
+static int compare(struct diff *diff, const struct options *options)
+{
+    enum way way = options->way;
+
+    if (way == BY_EITHER && options->of_content != NULL) {
+        way = BY_CONTENT;
+    } else if (way == BY_EITHER && diff->sides[0].header.id_size != diff->sides[1].header.id_size) {
+        way = BY_CONTENT;
+        diff->reason = REASON_ID_SIZE;
+    } else if (way == BY_EITHER) {
+        int share = permille_shared(diff, options->jobs);
+
+        if (share < 0) {
+            say_failure(diff->sides[0].file, diff->failure);
             return TROUBLE;
+        }
+        way = share >= SHARED_ENOUGH ? BY_ID : BY_CONTENT;
+        diff->reason = REASON_SHARE;
+        diff->share = (unsigned)share;
     }
-    return !diff_is_equal(diff) ? DIFFERENT : diff->sides[0].damage + diff->sides[1].damage > 0 ? TROUBLE : SAME;
+    return way == BY_ID ? compare_by_id(diff, options) : compare_by_content(diff, options);
 }
 
 static int compare_files(char **files, const struct options *options, struct redaction *redaction)
@@ -179,7 +301,7 @@ static int compare_files(char **files, const struct options *options, struct red
 
 int main(int argc, char **argv)
 {
-    struct options options = {.most = DIFFERENCES_SHOWN, .jobs = processor_count()};
+    struct options options = {.most = DIFFERENCES_SHOWN, .jobs = processor_count(), .rounds = ROUNDS, .heap_dumps = {1, 1}};
     struct redaction redaction = {.leak_count = 0};
     struct command_line line;
     size_t count;
@@ -202,6 +324,10 @@ int main(int argc, char **argv)
     }
     if (argc - optind != 2) {
         say_usage("", "hprof-diff", " takes two files, A and B");
+        return TROUBLE;
+    }
+    if (options.of_content != NULL && (options.way == BY_ID || options.is_redaction)) {
+        say_usage("", options.of_content, " goes with --by content");
         return TROUBLE;
     }
     if (options.constants != NULL && !options.is_redaction) {

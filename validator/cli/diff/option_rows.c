@@ -7,6 +7,21 @@ static const struct option_row rows[] = {
     {OPTION_FORMAT, "format", "text|json", "text (default) or json"},
     {OPTION_MAX_DIFFERENCES, "max-differences", "N",
      "describe the first N differences, 10 by default; the numbers are always exact"},
+    {OPTION_BY, "by", "id|content|auto",
+     "compare objects with the same ID; or objects with the same content, whatever their IDs, such as dumps of two runs; or "
+     "(auto, "
+     "the default) by ID if nine of ten objects of the smaller dump have the same ID and class in the other. The report "
+     "says "
+     "which"},
+    {OPTION_ROUNDS, "rounds", "N",
+     "by content: compare what objects hold, and what they refer to in up to N steps; 4 by default, at most 1000"},
+    {OPTION_IGNORE, "ignore", "payload|identity-hash|order-of-maps[,...]",
+     "by content: leave out primitive values; or the fields named hash, hashCode or hashcode; or the order of the entries of "
+     "maps "
+     "and sets that depends on hash codes"},
+    {OPTION_HEAP_DUMPS, "heap-dumps", "N[,M]",
+     "by content: compare heap dump N of A with heap dump M of B, or N of both; 1 by default. Files of JDK 8's agent have "
+     "several"},
     {OPTION_ASSERT_REDACTED, "assert-redacted", NULL,
      "instead of comparing, check that B, which a redactor made of A, holds no value and no text of A, but its structure and "
      "names"},
@@ -29,15 +44,17 @@ void print_help(FILE *out, size_t width)
 {
     wrap(out, "Usage: hprof-diff [OPTION]... A B", 0, 0, width);
     wrap(out,
-         "Compares two HPROF heap dumps in which the same object has the same ID, such as the input and the output of a "
-         "redactor or "
-         "a converter: record by record and object by object, whatever their order. A and B are files, compressed by gzip or "
-         "not.",
+         "Compares two HPROF heap dumps. If the same object has the same ID in both, as in the input and the output of a "
+         "redactor "
+         "or a converter: record by record and object by object, whatever their order. Otherwise, as with dumps of two runs of "
+         "a "
+         "program: by what the objects hold. A and B are files, compressed by gzip or not.",
          0, 0, width);
     command_line_help(out, rows, sizeof rows / sizeof rows[0], width);
     putc('\n', out);
     wrap(out,
-         "Exit status: 0 there is no difference, or B is redacted, 1 the dumps differ, or B is not redacted, 2 wrong usage, a "
+         "Exit status: 0 there is no difference, or none was found, or B is redacted, 1 the dumps differ, or B is not "
+         "redacted, 2 wrong usage, a "
          "file cannot be read, or damaged parts "
          "could "
          "not be compared.",

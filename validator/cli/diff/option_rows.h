@@ -16,6 +16,10 @@ enum option_id {
     OPTION_MAX_DIFFERENCES = 256,
     OPTION_ASSERT_REDACTED,
     OPTION_CONSTANTS,
+    OPTION_BY,
+    OPTION_ROUNDS,
+    OPTION_IGNORE,
+    OPTION_HEAP_DUMPS,
 };
 
 const struct option_row *option_rows(size_t *count);

@@ -4,6 +4,7 @@
 #include "diff.h"
 #include "numbers.h"
 #include "printable.h"
+#include "report_share.h"
 
 enum { CLASSES_SHOWN = 10, PARTS_SHOWN = 5, COLUMN = 14 };
 
@@ -67,6 +68,8 @@ void diff_print_text(struct diff *diff, FILE *out)
         fprintf(out, ", version %s, %s\n", diff->sides[side].header.version,
                 format_size(number, diff->sides[side].summary.bytes));
     }
+    fputs("\nCompared by ID", out);
+    print_reason(out, diff);
     fprintf(out, "\n%-18s %*s %*s %*s %*s\n", "", COLUMN, "same", COLUMN, "changed", COLUMN, "only in A", COLUMN, "only in B");
     for (unsigned kind = 0; kind < KINDS; kind++) {
         const struct counts *c = &diff->kinds[kind];
