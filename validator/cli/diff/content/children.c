@@ -24,7 +24,9 @@ bool child_is_same(const struct content *content, const struct child *child)
 {
     const uint32_t a = child->objects[0], b = child->objects[1];
 
-    return a >= REFERENCE_DANGLING || b >= REFERENCE_DANGLING ? a == b : have_same_class(content, a, b);
+    if (a >= REFERENCE_DANGLING || b >= REFERENCE_DANGLING)
+        return a == b;
+    return content->steps[a].partner == b || content->graphs[0].digests[a] == content->graphs[1].digests[b];
 }
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------- */

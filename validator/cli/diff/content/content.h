@@ -94,7 +94,7 @@ const struct root *root_of(const struct graph *graph, uint32_t object);
 /* ---- children.c ---- */
 void children_each(struct content *content, uint32_t a, uint32_t b, void (*each)(void *context, const struct child *child),
                    void *context);
-/* Whether the child is the same, as far as its parents can see. */
+/* Whether both are null, or are a pair, or have the same digest. What a pair differs in is a difference of that pair. */
 bool child_is_same(const struct content *content, const struct child *child);
 
 /* ---- paths.c ---- */

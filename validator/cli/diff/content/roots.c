@@ -165,17 +165,35 @@ static void pair_roots(struct content *content, struct root *lists[SIDES], size_
 /* ---- Classes ------------------------------------------------------------------------------------------------------ */
 
 struct class_key {
-    uint64_t key;
+    uint64_t key, digest;
     uint32_t object;
 };
 
-static int compare_classes(const void *a, const void *b)
+static int compare_classes(const struct class_key *a, const struct class_key *b, bool by_digest)
 {
-    const struct class_key *one = a, *other = b;
+    return a->key != b->key                       ? (a->key < b->key ? -1 : 1)
+           : !by_digest || a->digest == b->digest ? 0
+           : a->digest < b->digest                ? -1
+                                                  : 1;
+}
 
-    return one->key != other->key        ? (one->key < other->key ? -1 : 1)
-           : one->object < other->object ? -1
-                                         : one->object > other->object;
+static int compare_objects_of(const struct class_key *a, const struct class_key *b)
+{
+    return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static int compare_with_digests(const void *a, const void *b)
+{
+    int order = compare_classes(a, b, true);
+
+    return order != 0 ? order : compare_objects_of(a, b);
+}
+
+static int compare_without(const void *a, const void *b)
+{
+    int order = compare_classes(a, b, false);
+
+    return order != 0 ? order : compare_objects_of(a, b);
 }
 
 static struct class_key *classes_of(const struct graph *graph, size_t *count)
@@ -185,31 +203,50 @@ static struct class_key *classes_of(const struct graph *graph, size_t *count)
     *count = 0;
     for (uint32_t i = 0; i < graph->count && list != NULL; i++) /* each class has a shape of its own */
         if (graph_shape(graph, i)->kind == SHAPE_CLASS && *count < graph->shapes.count)
-            list[(*count)++] = (struct class_key){graph_shape(graph, i)->key, i};
-    if (*count > 1)
-        qsort(list, *count, sizeof *list, compare_classes);
+            list[(*count)++] = (struct class_key){graph_shape(graph, i)->key, graph->digests[i], i};
     return list;
 }
 
+/* Takes the pairs out of both lists. */
+static void take_classes(struct content *content, struct class_key *lists[SIDES], size_t counts[SIDES], bool by_digest)
+{
+    size_t at[SIDES] = {0, 0}, left[SIDES] = {0, 0};
+
+    for (unsigned side = 0; side < SIDES; side++)
+        if (counts[side] > 1)
+            qsort(lists[side], counts[side], sizeof **lists, by_digest ? compare_with_digests : compare_without);
+    while (at[0] < counts[0] || at[1] < counts[1]) {
+        const struct class_key *a = &lists[0][at[0]], *b = &lists[1][at[1]];
+        int order = at[0] == counts[0] ? 1 : at[1] == counts[1] ? -1 : compare_classes(a, b, by_digest);
+
+        if (order == 0) {
+            add_start(content, ORDER_OF_CLASSES, a->object, a->object, b->object);
+            at[0]++;
+            at[1]++;
+        } else {
+            unsigned side = order < 0 ? 0 : 1;
+
+            lists[side][left[side]++] = lists[side][at[side]++];
+        }
+    }
+    counts[0] = left[0];
+    counts[1] = left[1];
+}
+
+/* Several hidden classes may have the same name: those with the same digest are pairs first. */
 static void pair_classes(struct content *content)
 {
     size_t counts[SIDES];
-    struct class_key *a = classes_of(&content->graphs[0], &counts[0]), *b = classes_of(&content->graphs[1], &counts[1]);
+    struct class_key *lists[SIDES] = {classes_of(&content->graphs[0], &counts[0]), classes_of(&content->graphs[1], &counts[1])};
 
-    content->out_of_memory |= a == NULL || b == NULL;
-    for (size_t i = 0, k = 0; a != NULL && b != NULL && i < counts[0] && k < counts[1];) {
-        if (a[i].key == b[k].key) {
-            add_start(content, ORDER_OF_CLASSES, a[i].object, a[i].object, b[k].object);
-            i++;
-            k++;
-        } else if (a[i].key < b[k].key) {
-            i++;
-        } else {
-            k++;
-        }
+    if (lists[0] != NULL && lists[1] != NULL) {
+        take_classes(content, lists, counts, true);
+        take_classes(content, lists, counts, false);
+    } else {
+        content->out_of_memory = true;
     }
-    free(a);
-    free(b);
+    free(lists[0]);
+    free(lists[1]);
 }
 
 static int compare_starts(const void *a, const void *b)

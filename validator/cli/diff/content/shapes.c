@@ -9,13 +9,17 @@
 #include "mix.h"
 #include "read_object.h"
 
-enum { SUB_CLASS_DUMP = 0x20, SUB_INSTANCE_DUMP = 0x21, SUB_OBJECT_ARRAY_DUMP = 0x22, DEPTH_MOST = 250 };
+enum { SUB_CLASS_DUMP = 0x20, SUB_INSTANCE_DUMP = 0x21, SUB_OBJECT_ARRAY_DUMP = 0x22 };
+#define NO_CLASS UINT32_MAX
 
+/* Classes by their numbers. Superclasses without fields are passed over, so that the fields of an instance are found in a time that
+ * its size bounds. */
 struct class_shapes {
-    uint64_t size; /* of the fields, with those of superclasses */
-    uint32_t depth;
+    uint64_t size;     /* of the fields, with those of superclasses */
+    uint32_t fielded;  /* the nearest superclass that declares fields; NO_CLASS if there is none */
+    uint32_t subclass; /* from which the size of this class was asked for */
     uint32_t of[SHAPE_KINDS];
-    bool has_size, is_visited;
+    bool has_fields, has_size, is_visited;
 };
 
 void shapes_init(struct shapes *shapes, struct hprof_reader *reader, unsigned ignored)
@@ -172,44 +176,50 @@ static uint64_t declared_size(struct shapes *shapes, const struct hprof_class *c
     return size;
 }
 
-/* Sets the size of a class, and of its superclasses, each once. A class has none if it is not defined, is its own superclass, or
- * is deeper than any real one. */
+static void set_size(struct shapes *shapes, struct class_shapes *of, const struct hprof_class *class, uint32_t super)
+{
+    const struct class_shapes *above = super != NO_CLASS ? &shapes->classes[super] : NULL;
+
+    of->size = declared_size(shapes, class, id_size_of(shapes)) + (above != NULL ? above->size : 0);
+    of->fielded = above == NULL ? NO_CLASS : above->has_fields ? super : above->fielded;
+    of->has_fields = class->fields > 0;
+    of->has_size = true;
+}
+
+/* Sets the size of a class, and of its superclasses, each once. A class has none if it is not defined, or is its own superclass. */
 static bool find_size(struct shapes *shapes, uint32_t number)
 {
-    const unsigned id_size = id_size_of(shapes);
-    uint32_t way[DEPTH_MOST], depth = 0;
+    uint32_t last = NO_CLASS, super = NO_CLASS;
+    struct class_shapes *of;
     struct hprof_class class;
-    struct class_shapes *of, *super = NULL;
 
     hprof_class_init(&class);
-    for (;;) {
+    for (;;) { /* up to a class that has a size, or has no superclass */
         of = class_shapes(shapes, number);
-        if (of == NULL || of->has_size || of->is_visited || depth == DEPTH_MOST)
+        if (of == NULL || (of->is_visited && !of->has_size))
+            return false;
+        if (of->has_size) {
+            super = number;
             break;
+        }
         of->is_visited = true;
-        way[depth++] = number;
-        if (hprof_class_at(shapes->reader, number, &class) != 1 || !class.is_dumped || class.super_id == 0)
+        of->subclass = last;
+        last = number;
+        if (hprof_class_at(shapes->reader, number, &class) != 1 || !class.is_dumped)
+            return false;
+        if (class.super_id == 0)
             break;
         number = hprof_class_number(shapes->reader, class.super_id);
-        if (number == UINT32_MAX)
+        if (number == NO_CLASS)
             return false;
     }
-    if (of == NULL)
-        return false;
-    if (of->has_size)
-        super = of;
-    else if (depth == 0 || number != way[depth - 1] || !class.is_dumped || class.super_id != 0)
-        return false;
-    while (depth-- > 0) {
-        if (hprof_class_at(shapes->reader, way[depth], &class) != 1)
+    while (last != NO_CLASS) {
+        if (hprof_class_at(shapes->reader, last, &class) != 1)
             return false;
-        of = &shapes->classes[way[depth]];
-        of->depth = super != NULL ? super->depth + 1 : 1;
-        of->size = declared_size(shapes, &class, id_size) + (super != NULL ? super->size : 0);
-        of->has_size = of->depth <= DEPTH_MOST;
-        if (!of->has_size)
-            return false;
-        super = of;
+        of = &shapes->classes[last];
+        set_size(shapes, of, &class, super);
+        super = last;
+        last = of->subclass;
     }
     return true;
 }
@@ -257,31 +267,40 @@ static int compare_slots(const void *a, const void *b)
     return one->name != other->name ? (one->name < other->name ? -1 : 1) : one->at < other->at ? -1 : one->at > other->at;
 }
 
-/* Adds the fields that an instance holds, or the static ones of a class. */
-static void add_fields(struct shapes *shapes, struct shape *shape, uint64_t class_id, bool is_static)
+/* Adds the fields that a class declares; those of an instance are `from` the start of its body on. */
+static uint64_t add_declared(struct shapes *shapes, struct shape *shape, const struct hprof_class *class, bool is_static,
+                             uint64_t from)
 {
+    const uint64_t declaring = hash_of_class(shapes, class);
+    const size_t count = is_static ? class->static_fields : class->fields;
     struct hprof_field field;
-    struct hprof_class class;
-    uint64_t declaring = 0, declaring_id = 0;
+    uint64_t size = 0;
     char name[64];
 
     hprof_field_init(&field);
-    hprof_class_init(&class);
-    for (size_t i = 0; hprof_field_at(shapes->reader, class_id, is_static, i, &field) == 1; i++) {
-        struct slot slot = {.name_id = field.name_id, .at = field.offset, .type = field.type};
+    for (size_t i = 0; i < count && hprof_field_at(shapes->reader, class->id, is_static, i, &field) == 1; i++) {
+        struct slot slot = {.name_id = field.name_id, .at = from + field.offset, .type = field.type};
 
-        if (field.class_id != declaring_id || i == 0) {
-            declaring_id = field.class_id;
-            if (hprof_class(shapes->reader, declaring_id, &class) == 1)
-                declaring = hash_of_class(shapes, &class);
-        }
+        size += size_of_type(field.type, id_size_of(shapes));
         slot_name(shapes, &slot, name, sizeof name);
-        if (field_is_ignored(shapes->ignored, class.name, name, field.type))
+        if (field_is_ignored(shapes->ignored, class->name, name, field.type))
             continue;
         slot.name = mix_two(hash_of_string(shapes, field.name_id), declaring);
         shapes->out_of_memory |= field.type == TYPE_OBJECT ? !add_slot(&shape->references, &shape->reference_count, &slot)
                                                            : !add_slot(&shape->values, &shape->value_count, &slot);
     }
+    return from + size;
+}
+
+/* Of a class that has a size. */
+static void add_fields(struct shapes *shapes, struct shape *shape, uint32_t number)
+{
+    struct hprof_class class;
+    uint64_t at = 0;
+
+    hprof_class_init(&class);
+    for (; number != NO_CLASS && hprof_class_at(shapes->reader, number, &class) == 1; number = shapes->classes[number].fielded)
+        at = add_declared(shapes, shape, &class, false, at);
 }
 
 static void sort_slots(struct shapes *shapes, struct shape *shape, const char *class_name)
@@ -324,8 +343,10 @@ static uint32_t make_shape(struct shapes *shapes, enum shape_kind kind, const st
         shapes->out_of_memory |= !add_slot(&shape.references, &shape.reference_count, &super) ||
                                  !add_slot(&shape.references, &shape.reference_count, &loader);
     }
-    if (kind == SHAPE_CLASS || kind == SHAPE_INSTANCE)
-        add_fields(shapes, &shape, class->id, kind == SHAPE_CLASS);
+    if (kind == SHAPE_CLASS)
+        add_declared(shapes, &shape, class, true, 0);
+    if (kind == SHAPE_INSTANCE)
+        add_fields(shapes, &shape, class->number);
     sort_slots(shapes, &shape, class->name);
     return add_shape(shapes, &shape);
 }

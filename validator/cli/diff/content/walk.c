@@ -13,6 +13,7 @@ struct walking {
     bool differs;
 };
 
+/* Makes two objects a pair, unless one of them is in another pair. */
 static void join(struct walking *w, uint32_t a, uint32_t b)
 {
     struct step *step = &w->content->steps[a];
@@ -29,10 +30,11 @@ static void see_child(void *context, const struct child *child)
 {
     struct walking *w = context;
 
-    if (!child_is_same(w->content, child))
-        w->differs = true;
-    else if (child->objects[0] < REFERENCE_DANGLING)
-        join(w, child->objects[0], child->objects[1]);
+    const uint32_t a = child->objects[0], b = child->objects[1];
+
+    if (a < REFERENCE_DANGLING && b < REFERENCE_DANGLING && have_same_class(w->content, a, b))
+        join(w, a, b);
+    w->differs |= !child_is_same(w->content, child);
 }
 
 static void visit(struct walking *w, uint32_t a, uint32_t b)
