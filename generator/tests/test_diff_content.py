@@ -428,15 +428,33 @@ def test_the_way_is_chosen_and_said(tmp_path: Path) -> None:
     (tmp_path / "ids").write_bytes(renumber(data, dice))
     (tmp_path / "four").write_bytes(renumber(data, dice, 4))
     same, ids, four = (diff(tmp_path / "a", tmp_path / name).stdout for name in ("a", "ids", "four"))
-    assert "\nCompared by ID, as 100.0 % of the objects" in same
-    assert "\nCompared by content, with 4 rounds, as 0.0 % of the objects" in ids
+    assert "\nCompared by ID, as 100.0 % of the objects and 100.0 % of the strings of" in same
+    assert "\nCompared by content, with 4 rounds, as 0.0 % of the objects and 0.0 % of the strings of" in ids
     assert "\nCompared by content, with 4 rounds, as the IDs of the two dumps have different sizes.\n" in four
     assert "\nCompared by content, with 4 rounds, as asked for.\n" in diff("--by=content", tmp_path / "a", tmp_path / "a").stdout
     assert "\nCompared by ID, as asked for.\n" in diff("--by=id", tmp_path / "a", tmp_path / "ids").stdout
     found = json.loads(diff("--format=json", tmp_path / "a", tmp_path / "a").stdout)
-    assert (found["by"], found["shared_per_thousand"]) == ("id", 1000)
-    assert report(tmp_path / "a", tmp_path / "ids")["shared_per_thousand"] == 0
+    assert (found["by"], found["shared_per_thousand"]) == ("id", {"objects": 1000, "strings": 1000})
+    assert report(tmp_path / "a", tmp_path / "ids")["shared_per_thousand"] == {"objects": 0, "strings": 0}
     assert report(tmp_path / "a", tmp_path / "four")["shared_per_thousand"] is None
+
+
+def test_two_runs_with_the_same_addresses_are_compared_by_content(tmp_path: Path) -> None:
+    """HotSpot often has objects at the same addresses in the next run, but not the names of classes."""
+    text = """hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z
+utf8 <NAME> "java/lang/Object"
+load-class serial 1 class 0x8000 name <NAME>
+segment {
+  class-dump 0x8000 super null
+  instance-dump 0x8010 class 0x8000 [ ]
+  root-unknown 0x8010
+}
+end
+"""
+    for name, string_id in (("a", "0x7000"), ("b", "0x7100")):
+        (tmp_path / name).write_bytes(assemble(text.replace("<NAME>", string_id)).file.to_bytes())
+    assert report(tmp_path / "a", tmp_path / "b")["shared_per_thousand"] == {"objects": 1000, "strings": 0}
+    assert json.loads(diff("--format=json", tmp_path / "a", tmp_path / "a").stdout)["by"] == "id"
 
 
 def test_one_of_several_heap_dumps(tmp_path: Path) -> None:
@@ -540,7 +558,11 @@ def test_chains_that_all_elements_share_take_no_longer(tmp_path: Path) -> None:
 
 
 def test_classes_that_are_their_own_superclasses(tmp_path: Path) -> None:
-    lines = ["  class-dump @c0 super @c1 {\n    field $next object\n  }", "  class-dump @c1 super @c0", "  class-dump @c2 super @c2"]
+    lines = [
+        "  class-dump @c0 super @c1 {\n    field $next object\n  }",
+        "  class-dump @c1 super @c0",
+        "  class-dump @c2 super @c2",
+    ]
     lines += [f"  instance-dump @o{i} class @c{i} [ object null ]" for i in range(3)] + ["  root-unknown @o0"]
     classes = "".join(f"load-class serial {10 + i} class @c{i} name $next\n" for i in range(3))
     (tmp_path / "a").write_bytes(linked(lines, classes))

@@ -61,11 +61,12 @@ struct side {
 
 /* Why dumps are compared by ID or by content. */
 enum reason { REASON_ASKED, REASON_ID_SIZE, REASON_SHARE };
+enum { SHARED_OBJECTS, SHARED_STRINGS, SHARED_KINDS };
 
 struct diff {
     struct side sides[SIDES];
     enum reason reason;
-    unsigned share; /* of a thousand objects of the smaller dump: those with the same ID in the other */
+    unsigned shared[SHARED_KINDS]; /* of a thousand of the smaller dump: those with the same ID in the other */
     struct counts kinds[KINDS];
     struct class_counts *classes; /* those with differences, the most first */
     size_t class_count;

@@ -269,15 +269,12 @@ static int compare(struct diff *diff, const struct options *options)
         way = BY_CONTENT;
         diff->reason = REASON_ID_SIZE;
     } else if (way == BY_EITHER) {
-        int share = permille_shared(diff, options->jobs);
-
-        if (share < 0) {
+        if (!find_shared(diff, options->jobs)) {
             say_failure(diff->sides[0].file, diff->failure);
             return TROUBLE;
         }
-        way = share >= SHARED_ENOUGH ? BY_ID : BY_CONTENT;
+        way = shares_ids(diff) ? BY_ID : BY_CONTENT;
         diff->reason = REASON_SHARE;
-        diff->share = (unsigned)share;
     }
     return way == BY_ID ? compare_by_id(diff, options) : compare_by_content(diff, options);
 }

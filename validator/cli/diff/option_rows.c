@@ -8,10 +8,9 @@ static const struct option_row rows[] = {
     {OPTION_MAX_DIFFERENCES, "max-differences", "N",
      "describe the first N differences, 10 by default; the numbers are always exact"},
     {OPTION_BY, "by", "id|content|auto",
-     "compare objects with the same ID; or objects with the same content, whatever their IDs, such as dumps of two runs; or "
-     "(auto, "
-     "the default) by ID if nine of ten objects of the smaller dump have the same ID and class in the other. The report "
-     "says "
+     "compare objects with the same ID; or with the same content, whatever their IDs, such as in dumps of two runs; or (auto, "
+     "the "
+     "default) by ID if nine of ten objects and strings of the smaller dump have the same ID in the other. The report says "
      "which"},
     {OPTION_ROUNDS, "rounds", "N",
      "by content: compare what objects hold, and what they refer to in up to N steps; 4 by default, at most 1000"},

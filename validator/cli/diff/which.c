@@ -12,6 +12,8 @@ enum {
     SUB_OBJECT_ARRAY_DUMP = 0x22,
     SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
     SAMPLE = 4096,
+    TAG_UTF8 = 0x01,
+    SHARED_ENOUGH = 900,
     FIRST_OBJECTS = 1 << 20, /* if nearly all of these are shared, the rest is not read */
     NEARLY_ALL = 990
 };
@@ -21,10 +23,14 @@ struct sampled {
     uint64_t hash, what; /* of the ID; of the kind and class */
 };
 
+struct sample {
+    struct sampled at[SAMPLE]; /* a heap: the highest hash comes first */
+    size_t count;
+};
+
 struct sampling {
     struct side *side;
-    struct sampled sample[SAMPLE]; /* a heap: the highest hash comes first */
-    size_t count;
+    struct sample samples[SHARED_KINDS];
     uint64_t objects, most;
     bool has_failed, is_over;
 };
@@ -41,17 +47,22 @@ static void sift_down(struct sampled *heap, size_t count, size_t at)
     }
 }
 
-static void keep(struct sampling *s, uint64_t hash, uint64_t what)
+static bool is_kept(const struct sample *sample, uint64_t hash)
 {
-    if (s->count == SAMPLE) {
-        s->sample[0] = (struct sampled){hash, what};
-        sift_down(s->sample, SAMPLE, 0);
+    return sample->count < SAMPLE || hash < sample->at[0].hash;
+}
+
+static void keep(struct sample *sample, uint64_t hash, uint64_t what)
+{
+    if (sample->count == SAMPLE) {
+        sample->at[0] = (struct sampled){hash, what};
+        sift_down(sample->at, SAMPLE, 0);
         return;
     }
-    s->sample[s->count++] = (struct sampled){hash, what};
-    if (s->count == SAMPLE)
+    sample->at[sample->count++] = (struct sampled){hash, what};
+    if (sample->count == SAMPLE)
         for (size_t i = SAMPLE / 2; i-- > 0;)
-            sift_down(s->sample, SAMPLE, i);
+            sift_down(sample->at, SAMPLE, i);
 }
 
 static void see_object(struct sampling *s, const struct hprof_item *item)
@@ -60,13 +71,25 @@ static void see_object(struct sampling *s, const struct hprof_item *item)
     struct hprof_class class;
 
     s->objects++;
-    if (s->count == SAMPLE && hash >= s->sample[0].hash)
+    if (!is_kept(&s->samples[SHARED_OBJECTS], hash))
         return;
     what = mix_two(item->tag, item->element_type);
     hprof_class_init(&class);
     if (hprof_class(s->side->reader, item->tag == SUB_CLASS_DUMP ? item->id : item->class_id, &class) == 1)
         what = mix_bytes(what, class.name, strlen(class.name));
-    keep(s, hash, what);
+    keep(&s->samples[SHARED_OBJECTS], hash, what);
+}
+
+static void see_item(struct sampling *s, const struct hprof_item *item)
+{
+    if (item->kind == HPROF_ITEM_RECORD && item->tag == TAG_UTF8) {
+        if (is_kept(&s->samples[SHARED_STRINGS], mix(item->id)))
+            keep(&s->samples[SHARED_STRINGS], mix(item->id), 0);
+    } else if (item->kind == HPROF_ITEM_SUBRECORD) {
+        if (item->tag == SUB_CLASS_DUMP || item->tag == SUB_INSTANCE_DUMP || item->tag == SUB_OBJECT_ARRAY_DUMP ||
+            item->tag == SUB_PRIMITIVE_ARRAY_DUMP)
+            see_object(s, item);
+    }
 }
 
 static void sample_side(void *context, size_t side)
@@ -77,9 +100,7 @@ static void sample_side(void *context, size_t side)
 
     hprof_item_init(&item);
     while (s->objects < s->most && (result = hprof_next(s->side->reader, &item)) == 1)
-        if (item.kind == HPROF_ITEM_SUBRECORD && (item.tag == SUB_CLASS_DUMP || item.tag == SUB_INSTANCE_DUMP ||
-                                                  item.tag == SUB_OBJECT_ARRAY_DUMP || item.tag == SUB_PRIMITIVE_ARRAY_DUMP))
-            see_object(s, &item);
+        see_item(s, &item);
     s->has_failed = result < 0;
     s->is_over = result == 0;
 }
@@ -93,65 +114,76 @@ static int compare(const void *a, const void *b)
                                       : 0;
 }
 
-/* Of the hashes that both dumps would have kept. */
-static int share_of(const struct sampling sampling[SIDES])
+/* Sorted, without what the other dump would not have kept. */
+static size_t sort_sample(struct sample *sample, uint64_t most)
 {
-    struct sampled *lists[SIDES] = {malloc(sizeof sampling->sample), malloc(sizeof sampling->sample)};
-    uint64_t most = UINT64_MAX;
-    size_t counts[SIDES], shared = 0, smaller;
-
-    for (unsigned side = 0; side < SIDES && lists[0] != NULL && lists[1] != NULL; side++) {
-        counts[side] = sampling[side].count;
-        memcpy(lists[side], sampling[side].sample, sizeof sampling->sample);
-        qsort(lists[side], counts[side], sizeof **lists, compare);
-        if (counts[side] == SAMPLE && lists[side][SAMPLE - 1].hash < most)
-            most = lists[side][SAMPLE - 1].hash;
-    }
-    if (lists[0] == NULL || lists[1] == NULL) {
-        free(lists[0]);
-        free(lists[1]);
-        return -1;
-    }
-    for (unsigned side = 0; side < SIDES; side++)
-        while (counts[side] > 0 && lists[side][counts[side] - 1].hash > most)
-            counts[side]--;
-    for (size_t a = 0, b = 0; a < counts[0] && b < counts[1];) {
-        int order = compare(&lists[0][a], &lists[1][b]);
-
-        shared += order == 0;
-        a += order <= 0;
-        b += order >= 0;
-    }
-    smaller = counts[0] < counts[1] ? counts[0] : counts[1];
-    free(lists[0]);
-    free(lists[1]);
-    return smaller > 0 ? (int)(1000 * shared / smaller) : 1000;
+    qsort(sample->at, sample->count, sizeof *sample->at, compare);
+    while (sample->count > 0 && sample->at[sample->count - 1].hash > most)
+        sample->count--;
+    return sample->count;
 }
 
-int permille_shared(struct diff *diff, unsigned jobs)
+static unsigned share_of(const struct sample *a, const struct sample *b, struct sample spare[SIDES])
+{
+    uint64_t most = a->count == SAMPLE ? a->at[0].hash : UINT64_MAX;
+    size_t counts[SIDES], shared = 0, smaller;
+
+    if (b->count == SAMPLE && b->at[0].hash < most)
+        most = b->at[0].hash;
+    spare[0] = *a;
+    spare[1] = *b;
+    counts[0] = sort_sample(&spare[0], most);
+    counts[1] = sort_sample(&spare[1], most);
+    for (size_t i = 0, k = 0; i < counts[0] && k < counts[1];) {
+        int order = compare(&spare[0].at[i], &spare[1].at[k]);
+
+        shared += order == 0;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    smaller = counts[0] < counts[1] ? counts[0] : counts[1];
+    return smaller > 0 ? (unsigned)(1000 * shared / smaller) : 1000;
+}
+
+static bool sample_both(struct diff *diff, unsigned jobs, struct sampling *sampling, struct sample *spare)
+{
+    bool is_over = true, is_clear = true;
+
+    parallel(jobs, SIDES, sample_side, sampling);
+    for (unsigned side = 0; side < SIDES; side++) {
+        if (sampling[side].has_failed)
+            snprintf(diff->failure, sizeof diff->failure, "%s", hprof_failure(diff->sides[side].reader));
+        is_over &= sampling[side].is_over;
+        sampling[side].most = UINT64_MAX;
+    }
+    for (unsigned kind = 0; kind < SHARED_KINDS; kind++) {
+        diff->shared[kind] = share_of(&sampling[0].samples[kind], &sampling[1].samples[kind], spare);
+        is_clear &= diff->shared[kind] >= NEARLY_ALL;
+    }
+    return is_over || is_clear || diff->failure[0] != '\0';
+}
+
+bool find_shared(struct diff *diff, unsigned jobs)
 {
     struct sampling *sampling = calloc(SIDES, sizeof *sampling);
-    int share = -1;
+    struct sample *spare = malloc(SIDES * sizeof *spare);
 
-    snprintf(diff->failure, sizeof diff->failure, "out of memory");
-    for (unsigned side = 0; side < SIDES && sampling != NULL; side++) {
-        sampling[side].side = &diff->sides[side];
-        sampling[side].most = FIRST_OBJECTS;
-    }
-    for (unsigned turn = 0; turn < 2 && sampling != NULL; turn++) {
-        parallel(jobs, SIDES, sample_side, sampling);
+    if (sampling == NULL || spare == NULL) {
+        snprintf(diff->failure, sizeof diff->failure, "out of memory");
+    } else {
         for (unsigned side = 0; side < SIDES; side++) {
-            if (sampling[side].has_failed) {
-                snprintf(diff->failure, sizeof diff->failure, "%s", hprof_failure(diff->sides[side].reader));
-                free(sampling);
-                return -1;
-            }
-            sampling[side].most = UINT64_MAX;
+            sampling[side].side = &diff->sides[side];
+            sampling[side].most = FIRST_OBJECTS;
         }
-        share = share_of(sampling);
-        if (share < 0 || share >= NEARLY_ALL || (sampling[0].is_over && sampling[1].is_over))
-            break;
+        if (!sample_both(diff, jobs, sampling, spare))
+            sample_both(diff, jobs, sampling, spare);
     }
     free(sampling);
-    return share;
+    free(spare);
+    return diff->failure[0] == '\0';
+}
+
+bool shares_ids(const struct diff *diff)
+{
+    return diff->shared[SHARED_OBJECTS] >= SHARED_ENOUGH && diff->shared[SHARED_STRINGS] >= SHARED_ENOUGH;
 }
