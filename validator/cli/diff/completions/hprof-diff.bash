@@ -14,11 +14,20 @@ _hprof_diff() {
         words='text json'
         ;;
     --max-differences) compopt +o default; return ;;
+    --by)
+        words='id content auto'
+        ;;
+    --rounds) compopt +o default; return ;;
+    --ignore)
+        before=${cur%"${cur##*,}"}
+        words='payload identity-hash order-of-maps[,...'
+        ;;
+    --heap-dumps) compopt +o default; return ;;
     --constants) compopt +o default; return ;;
     -j|--jobs) compopt +o default; return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--format --max-differences --assert-redacted --constants --quiet --jobs --help --version -f -q -j -h -V'
+        words='--format --max-differences --by --rounds --ignore --heap-dumps --assert-redacted --constants --quiet --jobs --help --version -f -q -j -h -V'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")
