@@ -120,9 +120,13 @@ def tools() -> list[Tool]:
     families = list(dict.fromkeys(family for family, _ in rules))
     severity = dict.fromkeys(("disable", "warn", "error", "explain"), families + identifiers)
     compare = read_text("validator/cli/diff/option_rows.h") + read_text("validator/cli/diff/option_rows.c")
+    ignored = re.findall(r"ignored_names\[IGNORED\] = \{(.*?)\}", read_text("validator/cli/diff/content/ignored.c"))
     return [
         with_values(
-            "hprof-diff", read_options(compare, read_text("validator/cli/diff/hprof-diff.1.md")), {}, "*.hprof*"
+            "hprof-diff",
+            read_options(compare, read_text("validator/cli/diff/hprof-diff.1.md")),
+            {"ignore": re.findall(r'"([\w-]+)"', ignored[0])},
+            "*.hprof*",
         ),
         with_values(
             "hprof-validate",

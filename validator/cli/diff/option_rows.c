@@ -14,10 +14,10 @@ static const struct option_row rows[] = {
      "which"},
     {OPTION_ROUNDS, "rounds", "N",
      "by content: compare what objects hold, and what they refer to in up to N steps; 4 by default, at most 1000"},
-    {OPTION_IGNORE, "ignore", "payload|identity-hash|order-of-maps[,...]",
-     "by content: leave out primitive values; or the fields named hash, hashCode or hashcode; or the order of the entries of "
-     "maps "
-     "and sets that depends on hash codes"},
+    {OPTION_IGNORE, "ignore", "WHAT[,WHAT...]",
+     "by content: leave out primitive values (payload); the fields named hash, hashCode or hashcode (identity-hash); the order "
+     "of "
+     "the entries of maps and sets that depends on hash codes (order-of-maps)"},
     {OPTION_HEAP_DUMPS, "heap-dumps", "N[,M]",
      "by content: compare heap dump N of A with heap dump M of B, or N of both; 1 by default. Files of JDK 8's agent have "
      "several"},

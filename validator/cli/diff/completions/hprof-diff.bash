@@ -20,7 +20,7 @@ _hprof_diff() {
     --rounds) compopt +o default; return ;;
     --ignore)
         before=${cur%"${cur##*,}"}
-        words='payload identity-hash order-of-maps[,...'
+        words='payload identity-hash order-of-maps'
         ;;
     --heap-dumps) compopt +o default; return ;;
     --constants) compopt +o default; return ;;

@@ -3,7 +3,7 @@ complete -c hprof-diff -s f -l format -x -a 'text json' -d 'Print text (the defa
 complete -c hprof-diff -l max-differences -x -d 'Describe the first N differences, 10 by default, at most 10,000'
 complete -c hprof-diff -l by -x -a 'id content auto' -d 'Compare by ID, or by content'
 complete -c hprof-diff -l rounds -x -d 'Compare what an object refers to in up to N steps, 4 by default, at most 1,000'
-complete -c hprof-diff -l ignore -x -a '(__fish_append , payload identity-hash order-of-maps[,...)' -d 'Leave out of a comparison by content'
+complete -c hprof-diff -l ignore -x -a '(__fish_append , payload identity-hash order-of-maps)' -d 'Leave out of a comparison by content'
 complete -c hprof-diff -l heap-dumps -x -d 'Compare by content heap dump N of A with heap dump M of B, or N of both; the first by default'
 complete -c hprof-diff -l assert-redacted -d 'Check that B, which a redactor made of A, holds nothing of the heap but its structure, instead of comparing them'
 complete -c hprof-diff -l constants -x -d 'With --assert-redacted'
