@@ -310,13 +310,15 @@ bool graph_read(struct graph *graph, uint64_t number, unsigned ignored, uint64_t
     if (numbers != NULL && make_room(graph, ids.count) && read_objects(graph, &ids, numbers)) {
         number_references(graph, numbers);
         name_loaders(graph, &ids, numbers);
+    }
+    free(numbers);
+    ids_free(&ids);
+    if (graph->failure[0] == '\0') {
         find_map_tables(graph);
         finish_digests(graph);
     }
     if (graph->shapes.out_of_memory)
         out_of_memory(graph);
-    free(numbers);
-    ids_free(&ids);
     if (graph->failure[0] == '\0' && !threads_name(graph))
         out_of_memory(graph);
     return graph->failure[0] == '\0';
