@@ -61,7 +61,7 @@ void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, j
     vm_in_agent = true;
     struct thread_local *local = threads_local(thread);
     if (local) {
-        local->contended_trace = trace_here(jni, thread, threads_trace_serial(jni, thread));
+        local->contended_trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
         local->contended_since = vm_now();
     }
     vm_in_agent = false;

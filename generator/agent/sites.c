@@ -31,8 +31,11 @@ static uint32_t site_of(uint32_t class, uint32_t trace, uint64_t size)
 {
     struct site key = {.class = class, .trace = trace, .size = size};
     uint64_t hash = hash_number(hash_number(class, trace), size);
-    pthread_mutex_lock(&lock);
     uint32_t number = map_find(&by_place, hash, is_site, &key);
+    if (number)
+        return number;
+    pthread_mutex_lock(&lock);
+    number = map_find(&by_place, hash, is_site, &key);
     if (!number && atomic_load(&sites.count) < TAG_INDEX_MOST && (number = store_add(&sites)) != 0) {
         struct site *site = site_at(number);
         site->class = class;
@@ -60,7 +63,7 @@ void JNICALL sites_on_allocation(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
         return;
     vm_in_agent = true;
     uint32_t class = class_of(mirror);
-    uint32_t trace = trace_here(jni, thread, threads_trace_serial(jni, thread));
+    uint32_t trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
     uint32_t site = class ? site_of(class, trace, (uint64_t)size) : 0;
     if (site) {
         atomic_fetch_add_explicit(&site_at(site)->allocated, 1, memory_order_relaxed);
@@ -106,15 +109,15 @@ void sites_prepare(void)
 }
 
 /* A collection takes the buffers from which threads allocate: the VM would say nothing of objects from those that it has given
-   out before. */
+   out before. Estimates can do without these objects, and the collection would shrink the heap, which costs more than samples. */
 void sites_start(JNIEnv *env)
 {
     (void)env;
     atomic_store(&is_running, true);
     vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL), "SampledObjectAlloc");
-    vm_ok((*ti)->ForceGarbageCollection(ti), "ForceGarbageCollection");
     if (options.sample)
         return;
+    vm_ok((*ti)->ForceGarbageCollection(ti), "ForceGarbageCollection");
     static const jvmtiHeapCallbacks callbacks = {.heap_iteration_callback = take_old};
     tags_lock();
     vm_ok((*ti)->IterateThroughHeap(ti, 0, NULL, &callbacks, NULL), "IterateThroughHeap");
@@ -224,7 +227,7 @@ struct site_table sites_table(unsigned flags, double cutoff)
         return table;
     for (uint32_t i = 1; i <= count; i++)
         add_site(&table, &map, i, flags & SITES_INCREMENTAL);
-    free(map.slots);
+    map_free(&map);
     bool allocated = flags & SITES_BY_ALLOCATED;
     qsort(table.rows, table.count, sizeof *table.rows, allocated ? by_allocated : by_live);
     double total = (double)(allocated ? table.total.allocated_bytes : table.total.live_bytes);

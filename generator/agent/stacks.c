@@ -9,25 +9,17 @@
 #include "store.h"
 #include "vm.h"
 
-enum { FIRST_SERIAL = 300000, SHARDS = 64, LINE_UNKNOWN = -1, LINE_NATIVE = -3 };
+enum { FIRST_SERIAL = 300000, LINE_UNKNOWN = -1, LINE_NATIVE = -3 };
 
 static struct store methods = {.size = sizeof(struct method)}, frames = {.size = sizeof(struct frame)},
                     traces = {.size = sizeof(struct trace)};
-static struct map by_id, by_place;
+static struct map by_id, by_place, by_stack;
 static pthread_mutex_t methods_lock = PTHREAD_MUTEX_INITIALIZER, traces_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Threads that allocate at the same time seldom meet in the same part. */
-static struct shard {
-    pthread_mutex_t lock;
-    struct map map;
-} shards[SHARDS];
 
 static _Atomic unsigned depth_now;
 
 void stacks_start(void)
 {
-    for (int i = 0; i < SHARDS; i++)
-        pthread_mutex_init(&shards[i].lock, NULL);
     store_add(&traces); /* EMPTY_TRACE */
     depth_now = options.depth;
 }
@@ -102,9 +94,7 @@ static struct method describe(JNIEnv *env, jmethodID id)
 uint32_t method_of(JNIEnv *env, jmethodID id)
 {
     uint64_t hash = hash_number(0, (uintptr_t)id);
-    pthread_mutex_lock(&methods_lock);
     uint32_t number = map_find(&by_id, hash, is_method, &id);
-    pthread_mutex_unlock(&methods_lock);
     if (number)
         return number;
     struct method method = describe(env, id); /* calls the VM: not under the lock */
@@ -152,8 +142,11 @@ static uint32_t frame_of(JNIEnv *env, jmethodID id, jlocation location)
         return 0;
     key.line = line_of(method_at(key.method), location);
     uint64_t hash = hash_number(key.method, (uint32_t)key.line);
-    pthread_mutex_lock(&methods_lock);
     uint32_t number = map_find(&by_place, hash, is_frame, &key);
+    if (number)
+        return number;
+    pthread_mutex_lock(&methods_lock);
+    number = map_find(&by_place, hash, is_frame, &key);
     if (!number && (number = store_add(&frames)) != 0) {
         *frame_at(number) = key;
         if (!map_add(&by_place, hash, number))
@@ -204,21 +197,19 @@ static bool fill(JNIEnv *env, struct trace *trace, const struct stack *stack)
     return true;
 }
 
-static uint32_t add(struct shard *shard, const struct stack *stack, struct trace *filled)
+/* Under the lock of the traces. */
+static uint32_t add(const struct stack *stack, struct trace *filled)
 {
-    uint32_t number = map_find(&shard->map, stack->hash, is_trace, stack); /* another thread may have been faster */
+    uint32_t number = map_find(&by_stack, stack->hash, is_trace, stack); /* another thread may have been faster */
     if (number) {
         free(filled->methods);
         return number;
     }
-    pthread_mutex_lock(&traces_lock);
     number = store_add(&traces);
-    if (number) {
-        struct trace *trace = trace_at(number);
-        *trace = *filled;
-    }
-    pthread_mutex_unlock(&traces_lock);
-    return number && map_add(&shard->map, stack->hash, number) ? number : EMPTY_TRACE;
+    if (!number)
+        return EMPTY_TRACE;
+    *trace_at(number) = *filled;
+    return map_add(&by_stack, stack->hash, number) ? number : EMPTY_TRACE;
 }
 
 uint32_t trace_of_all(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo *found, uint32_t count)
@@ -226,19 +217,17 @@ uint32_t trace_of_all(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo 
     struct stack stack = {0, thread_serial, count, found};
     if (!stack.depth && !stack.thread)
         return EMPTY_TRACE;
-    stack.hash = stack.thread;
-    for (uint32_t i = 0; i < stack.depth; i++)
-        stack.hash = hash_number(stack.hash + (uint64_t)found[i].location, (uintptr_t)found[i].method);
-    struct shard *shard = &shards[stack.hash >> 16 & (SHARDS - 1)];
-    pthread_mutex_lock(&shard->lock);
-    uint32_t number = map_find(&shard->map, stack.hash, is_trace, &stack);
-    pthread_mutex_unlock(&shard->lock);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < stack.depth; i++) /* addresses and positions, which nobody chooses: two steps of a sum do */
+        sum = (sum ^ (uintptr_t)found[i].method) * 0xd6e8feb86659fd93 + (sum >> 32) + (uint64_t)found[i].location;
+    stack.hash = hash_number(sum, stack.thread);
+    uint32_t number = map_find(&by_stack, stack.hash, is_trace, &stack);
     struct trace filled;
     if (number || !fill(env, &filled, &stack))
         return number ? number : EMPTY_TRACE;
-    pthread_mutex_lock(&shard->lock);
-    number = add(shard, &stack, &filled);
-    pthread_mutex_unlock(&shard->lock);
+    pthread_mutex_lock(&traces_lock);
+    number = add(&stack, &filled);
+    pthread_mutex_unlock(&traces_lock);
     return number;
 }
 

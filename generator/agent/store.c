@@ -37,25 +37,33 @@ void *store_at(const struct store *store, uint32_t number)
     return atomic_load_explicit(&store->chunks[chunk], memory_order_acquire) + within * store->size;
 }
 
+/* A slot has the high half of a hash, and below it a number; 0 if it is empty. */
+struct map_table {
+    size_t room;             /* a power of two */
+    struct map_table *older; /* somebody may still read it */
+    _Atomic uint64_t slots[];
+};
+
 uint32_t map_find(const struct map *map, uint64_t hash, map_equal *equal, const void *key)
 {
-    if (!map->room)
+    const struct map_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
+    if (!table)
         return 0;
-    for (size_t at = hash & (map->room - 1);; at = (at + 1) & (map->room - 1)) {
-        const struct map_slot *slot = &map->slots[at];
-        if (!slot->number)
+    for (size_t at = hash & (table->room - 1);; at = (at + 1) & (table->room - 1)) {
+        uint64_t slot = atomic_load_explicit(&table->slots[at], memory_order_acquire);
+        if (!slot)
             return 0;
-        if (slot->hash == (uint32_t)(hash >> 32) && equal(slot->number, key))
-            return slot->number;
+        if (slot >> 32 == hash >> 32 && equal((uint32_t)slot, key))
+            return (uint32_t)slot;
     }
 }
 
-static void place(struct map_slot *slots, size_t room, size_t from, struct map_slot slot)
+static void place(struct map_table *table, uint64_t hash, uint64_t slot)
 {
-    size_t at = from & (room - 1);
-    while (slots[at].number)
-        at = (at + 1) & (room - 1);
-    slots[at] = slot;
+    size_t at = hash & (table->room - 1);
+    while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
+        at = (at + 1) & (table->room - 1);
+    atomic_store_explicit(&table->slots[at], slot, memory_order_release);
 }
 
 /* The low half of a hash is not kept: it is derived from the high half, so that the table can grow. */
@@ -64,28 +72,41 @@ static uint64_t whole_hash(uint64_t hash)
     return (hash & 0xffffffff00000000) | (hash >> 32);
 }
 
-static bool grow(struct map *map)
+static struct map_table *grow(struct map *map)
 {
-    size_t room = map->room ? map->room * 2 : 256;
-    struct map_slot *slots = calloc(room, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < map->room; i++)
-        if (map->slots[i].number)
-            place(slots, room, map->slots[i].hash, map->slots[i]);
-    free(map->slots);
-    map->slots = slots;
-    map->room = room;
-    return true;
+    struct map_table *old = atomic_load(&map->table);
+    size_t room = old ? old->room * 2 : 256;
+    struct map_table *table = calloc(1, sizeof *table + room * sizeof *table->slots);
+    if (!table)
+        return NULL;
+    table->room = room;
+    table->older = old;
+    for (size_t i = 0; old && i < old->room; i++) {
+        uint64_t slot = atomic_load(&old->slots[i]);
+        if (slot)
+            place(table, slot >> 32, slot);
+    }
+    atomic_store(&map->table, table);
+    return table;
 }
 
 bool map_add(struct map *map, uint64_t hash, uint32_t number)
 {
-    if (map->used * 4 >= map->room * 3 && !grow(map))
+    struct map_table *table = atomic_load(&map->table);
+    if ((!table || map->used * 4 >= table->room * 3) && !(table = grow(map)))
         return false;
-    place(map->slots, map->room, (size_t)hash, (struct map_slot){(uint32_t)(hash >> 32), number});
+    place(table, hash, (hash & 0xffffffff00000000) | number);
     map->used++;
     return true;
+}
+
+void map_free(struct map *map)
+{
+    for (struct map_table *table = map->table, *older; table; table = older) {
+        older = table->older;
+        free(table);
+    }
+    *map = (struct map){0};
 }
 
 static uint64_t secret = 0x9e3779b97f4a7c15;

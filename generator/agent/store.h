@@ -20,14 +20,11 @@ struct store {
 uint32_t store_add(struct store *store);
 void *store_at(const struct store *store, uint32_t number);
 
-struct map_slot {
-    uint32_t hash;
-    uint32_t number;
-};
+struct map_table;
 
+/* Readers need no lock here, either: who does not find a number that is being added looks again under the lock of its owner. */
 struct map {
-    struct map_slot *slots;
-    size_t room; /* a power of two, or 0 */
+    _Atomic(struct map_table *) table;
     size_t used;
 };
 
@@ -35,6 +32,7 @@ typedef bool map_equal(uint32_t number, const void *key);
 
 uint32_t map_find(const struct map *map, uint64_t hash, map_equal *equal, const void *key);
 bool map_add(struct map *map, uint64_t hash, uint32_t number);
+void map_free(struct map *map);
 
 /* Differs in each run, so that nobody can choose names that collide. */
 void hash_start(void);

@@ -42,10 +42,7 @@ static bool is_thread(uint32_t number, const void *key)
 
 uint32_t thread_by_number(uint64_t number)
 {
-    pthread_mutex_lock(&lock);
-    uint32_t found = map_find(&by_object, hash_number(0, number), is_thread, &number);
-    pthread_mutex_unlock(&lock);
-    return found;
+    return map_find(&by_object, hash_number(0, number), is_thread, &number);
 }
 
 static void describe_group(JNIEnv *env, jthreadGroup group, struct thread *thread)

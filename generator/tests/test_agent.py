@@ -459,7 +459,7 @@ def test_content_is_that_of_the_agent_of_jdk_8(java: Java) -> None:
 
 def test_estimates(java: Java) -> None:
     count = 30_000_000
-    run = java.run("heap=sites,sample=64k,file=e.txt", "Bench", "allocate", str(count), java=("-XX:-DoEscapeAnalysis",))
+    run = java.run("heap=sites,cutoff=0,sample=64k,file=e.txt", "Bench", "allocate", str(count), java=("-XX:-DoEscapeAnalysis",))
     facts = facts_of_valid(run)
     found = sum(site.allocated for site in facts.sites if site.frames and site.frames[0].method == "Bench.allocate")
     assert 0.8 * count < found < 1.2 * count
