@@ -101,7 +101,10 @@ static int serve(const struct cli_options *o)
         status = make_spool(o, &spool);
         if (status == STATUS_DONE) {
             struct serve_options how = {.orders = o->takes_orders ? STDIN_FILENO : -1,
-                                        .is_sampled = !o->has_records || o->request.made.records == RECORDS_ALL,
+                                        .cpu = o->request.made.records == RECORDS_SITES && o->has_records ? SERVE_CPU_OFF
+                                               : o->serve_cpu                                             ? o->serve_cpu
+                                                                                                          : SERVE_CPU_SAMPLES,
+                                        .has_monitors = o->has_monitors,
                                         .is_text = o->is_text};
 
             switch (serve_dump(fileno(spool.file), connection, &how, &command)) {

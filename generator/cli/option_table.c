@@ -10,6 +10,9 @@ const struct option_row option_rows[] = {
     {OPTION_SERVE, "serve", "HOST:PORT",
      "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
     {OPTION_FORMAT, "format", "b|a", "with --serve: b, records, the default; or a, the text that the agent writes by default"},
+    {OPTION_CPU, "cpu", "samples|times|old",
+     "with --serve: the agent's option cpu; samples is the default; times and old need --format a"},
+    {OPTION_MONITOR, "monitor", NULL, "with --serve --format a: what the agent writes of monitors with monitor=y"},
     {OPTION_ORDERS, "orders", NULL,
      "with --serve: read on standard input what the program does, a byte each; its end is the end of the program"},
 

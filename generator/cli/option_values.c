@@ -173,3 +173,15 @@ bool read_serve(struct cli_options *o, const char *text)
     o->serve_port = colon + 1;
     return true;
 }
+
+bool read_cpu(struct cli_options *o, const char *text)
+{
+    static const char *const names[] = {[SERVE_CPU_SAMPLES] = "samples", [SERVE_CPU_TIMES] = "times", [SERVE_CPU_OLD] = "old"};
+
+    for (enum serve_cpu cpu = SERVE_CPU_SAMPLES; cpu <= SERVE_CPU_OLD; cpu++)
+        if (strcmp(text, names[cpu]) == 0) {
+            o->serve_cpu = cpu;
+            return true;
+        }
+    return wrong(OPTION_CPU, "samples, times or old", text);
+}

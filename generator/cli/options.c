@@ -201,6 +201,16 @@ static bool check_serve(const struct cli_options *o)
         say_usage("--serve takes --records sites, as the agent without cpu=samples, or all", "", "");
         return false;
     }
+    if (is_given(o, OPTION_CPU) && o->has_records && o->request.made.records == RECORDS_SITES)
+        return refuse_both(OPTION_CPU, OPTION_RECORDS, "--records sites is the agent without cpu");
+    if (o->serve_cpu > SERVE_CPU_SAMPLES && !o->is_text) {
+        say_usage("--cpu times and --cpu old need --format a, as the agent's options do", "", "");
+        return false;
+    }
+    if (o->has_monitors && !o->is_text) {
+        say_usage("--monitor needs --format a, as the agent's option does", "", "");
+        return false;
+    }
     return true;
 }
 
@@ -230,6 +240,10 @@ static bool check_together(const struct cli_options *o)
         return false;
     if (o->takes_orders && !is_given(o, OPTION_SERVE)) {
         say_usage("--orders says what the program of --serve does, which is not given", "", "");
+        return false;
+    }
+    if ((o->serve_cpu || o->has_monitors) && !is_given(o, OPTION_SERVE)) {
+        say_usage("--cpu and --monitor say what --serve sends, which is not given", "", "");
         return false;
     }
     if (is_given(o, OPTION_FORMAT) && !is_given(o, OPTION_SERVE)) {
@@ -392,6 +406,11 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_FORMAT:
         o->is_text = strcmp(text, "a") == 0;
         return o->is_text || strcmp(text, "b") == 0 || wrong(OPTION_FORMAT, "b (records) or a (text)", text);
+    case OPTION_CPU:
+        return read_cpu(o, text);
+    case OPTION_MONITOR:
+        o->has_monitors = true;
+        return true;
     case OPTION_ORDERS:
         o->takes_orders = true;
         return true;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "generate.h"
+#include "serve.h"
 #include "terminal.h"
 
 /* ACTION_USAGE: there are no arguments. */
@@ -36,6 +37,8 @@ struct cli_options {
     char serve_host[256]; /* empty: none */
     const char *serve_port;
     bool takes_orders, is_text, has_records; /* --orders, --format a, --records */
+    enum serve_cpu serve_cpu;                /* --cpu; off if it is not given */
+    bool has_monitors;                       /* --monitor */
     struct generate_request request;
     const char **violate;       /* request.violate */
     char *violate_text;         /* all of them, separated by commas, */

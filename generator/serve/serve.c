@@ -64,6 +64,7 @@ static void take_order(struct server *s)
         answer_order("dropped\n");
         break;
     case 's':
+        program->spins++;
         if (program->is_sampled && !program->is_thread_off)
             program->samples += SPIN_SAMPLES;
         answer_order("spun\n");
@@ -276,16 +277,23 @@ static void send_start(struct server *s)
     else if (read_dump(s, header, sizeof header, 0))
         send_bytes(s, header, sizeof header);
     send_part(s, PART_START);
+    if (s->has_monitors)
+        text_waits(s->text);
 }
 
 enum serve_end serve_dump(int dump, int connection, const struct serve_options *options, uint8_t *command)
 {
-    struct server s = {.dump = dump, .connection = connection, .orders = options->orders, .has_samples = options->is_sampled};
+    struct server s = {.dump = dump,
+                       .connection = connection,
+                       .orders = options->orders,
+                       .cpu = options->cpu,
+                       .has_samples = options->cpu == SERVE_CPU_SAMPLES,
+                       .has_monitors = options->has_monitors};
     uint8_t rest[8];
     bool known = true;
 
     s.program = (struct program){.counts_allocations = true,
-                                 .is_sampled = options->is_sampled,
+                                 .is_sampled = s.has_samples,
                                  .thread_id = first_number(&s, TAG_START_THREAD, offsetof(struct START_THREAD_in4, thread_id)),
                                  .depth = 4};
     clock_gettime(CLOCK_MONOTONIC, &s.began);
@@ -302,7 +310,7 @@ enum serve_end serve_dump(int dump, int connection, const struct serve_options *
     if (known && !s.error && *command != COMMAND_EXIT) {
         await_end(&s);
         s.gone = false; /* a client that sends no more commands may still read */
-        send_heap(&s);
+        send_end(&s);
         drain(&s);
     }
     close_text(&s);

@@ -14,10 +14,13 @@ enum serve_end {
 /* A socket connected to `host`, a loopback address; -1 and a sentence if there is none. */
 int serve_connect(const char *host, const char *port, const char **failure);
 
+enum serve_cpu { SERVE_CPU_OFF, SERVE_CPU_SAMPLES, SERVE_CPU_TIMES, SERVE_CPU_OLD };
+
 struct serve_options {
-    int orders;      /* a file from which orders are read, a byte each: see hprof-gen.1.md; -1 for none */
-    bool is_sampled; /* the program runs with cpu=samples */
-    bool is_text;    /* format=a */
+    int orders;         /* a file from which orders are read, a byte each: see hprof-gen.1.md; -1 for none */
+    enum serve_cpu cpu; /* times and old in text only */
+    bool has_monitors;  /* monitor=y, in text only */
+    bool is_text;       /* format=a */
 };
 
 /* `dump` is a file like those of the agent, with all kinds of records. *command becomes the unknown command. */

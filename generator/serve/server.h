@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "format/format.h"
+#include "serve.h"
 #include "text.h"
 
 enum { LENGTH_AT = 5, PIECE = 64 << 10, SETTINGS_SAMPLING = 2 };
@@ -53,7 +54,7 @@ struct program {
     uint64_t dropped_live, dropped; /* objects since the last collection, and in all */
     uint64_t dropped_since_clear;
     bool dropped_since_sites;
-    uint32_t samples;
+    uint32_t samples, spins;
     bool counts_allocations;
     bool is_sampled;     /* cpu=samples, or turned on */
     bool is_thread_off;  /* its main thread is not sampled */
@@ -70,7 +71,9 @@ struct server {
     struct text *text; /* NULL for records */
     struct timespec began;
     struct program program;
+    enum serve_cpu cpu;
     bool has_samples; /* the samples of the dump count: the program ran with cpu=samples */
+    bool has_monitors;
     bool traces_sent, sites_sent;
     bool sites_cleared, samples_cleared;
     bool has_ended; /* the program */
@@ -95,5 +98,6 @@ void send_sites(struct server *s, uint16_t flags, float cutoff);
 void send_samples(struct server *s, float cutoff);
 void send_summary(struct server *s);
 void send_heap(struct server *s);
+void send_end(struct server *s); /* what is written when the program ends */
 
 #endif

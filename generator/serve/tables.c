@@ -171,3 +171,31 @@ void send_heap(struct server *s)
     if (s->text)
         text_heap_end(s->text);
 }
+
+/* In the dump, the samples of a program that ran with cpu=samples are the calls of one that runs with cpu=times or cpu=old. */
+static void send_times(struct server *s)
+{
+    uint32_t size;
+    uint8_t *body = read_body(s, PART_SAMPLES, &size);
+
+    if (!body)
+        return;
+    qsort(body + SAMPLES_SIZE, (size - SAMPLES_SIZE) / SAMPLE_SIZE, SAMPLE_SIZE, by_samples);
+    if (s->cpu == SERVE_CPU_TIMES)
+        text_times(s->text, body, size, s->program.spins);
+    else
+        text_old_times(s->text, body, size, s->program.spins);
+    free(body);
+}
+
+void send_end(struct server *s)
+{
+    if (s->has_monitors) {
+        send_traces(s);
+        text_monitors(s->text);
+        text_monitor_times(s->text, s->program.spins);
+    }
+    send_heap(s);
+    if (s->cpu == SERVE_CPU_TIMES || s->cpu == SERVE_CPU_OLD)
+        send_times(s);
+}

@@ -15,14 +15,10 @@
 
 static void write_frame(struct text *t, uint64_t id)
 {
-    struct FRAME frame = {0};
-    struct cursor c;
-    uint64_t at;
+    struct FRAME frame;
 
-    if (!keymap_get(&t->maps[FRAMES], id, &at))
+    if (!read_frame(t, id, &frame))
         return;
-    c = (struct cursor){.at = t->dump + at, .end = t->dump + t->size};
-    read_FRAME(&c, ID_SIZE, &frame);
     write_format(t, "\t");
     write_method(t, id);
     write_format(t, "(");
@@ -66,9 +62,27 @@ static void write_start(struct text *t, struct cursor *c)
 
 /* ---- Tables ---- */
 
-static double percent(double part, double whole)
+double percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 0;
+}
+
+bool read_trace(const struct text *t, uint32_t trace_serial, struct TRACE *trace, struct cursor *frames)
+{
+    uint64_t at;
+
+    if (!keymap_get(&t->maps[TRACES], trace_serial, &at))
+        return false;
+    *frames = (struct cursor){.at = t->dump + at, .end = t->dump + t->size};
+    return read_TRACE(frames, ID_SIZE, trace);
+}
+
+uint64_t first_frame(const struct text *t, uint32_t trace_serial)
+{
+    struct TRACE trace;
+    struct cursor frames;
+
+    return read_trace(t, trace_serial, &trace, &frames) && trace.frames ? get_u4(frames.at) : 0;
 }
 
 static void write_sites(struct text *t, struct cursor *c)
@@ -110,14 +124,11 @@ static void write_samples(struct text *t, struct cursor *c)
     if (samples.traces)
         write_format(t, "rank   self  accum   count trace method\n");
     for (uint32_t i = 0; i < samples.traces && read_SAMPLE(c, ID_SIZE, &sample); i++) {
-        uint64_t frame = 0;
-
         counted += sample.samples;
-        keymap_get(&t->maps[FIRST_FRAMES], sample.trace_serial, &frame);
         write_format(t, "%4" PRIu32 " %5.2f%% %5.2f%% %7" PRIu32 " %6" PRIu32 " ", i + 1,
                      percent(sample.samples, samples.samples), percent((double)counted, samples.samples), sample.samples,
                      sample.trace_serial);
-        write_method(t, frame);
+        write_method(t, first_frame(t, sample.trace_serial));
         write_format(t, "\n");
     }
     write_format(t, "CPU SAMPLES END\n");
@@ -158,6 +169,7 @@ static bool note_record(struct text *t, const uint8_t *record, struct cursor c)
 {
     struct LOAD_CLASS load;
     struct TRACE trace;
+    const uint8_t *fields;
 
     switch (record[0]) {
     case TAG_UTF8:
@@ -170,10 +182,11 @@ static bool note_record(struct text *t, const uint8_t *record, struct cursor c)
     case TAG_FRAME:
         return keymap_put(&t->maps[FRAMES], get_u4(c.at), (uint64_t)(c.at - t->dump));
     case TAG_TRACE:
-        if (!read_TRACE(&c, ID_SIZE, &trace))
+        fields = c.at;
+        if (!read_TRACE(&c, ID_SIZE, &trace) || cursor_left(&c) / ID_SIZE < trace.frames)
             return false;
         t->any_trace = t->any_trace ? t->any_trace : trace.trace_serial;
-        return keymap_put(&t->maps[FIRST_FRAMES], trace.trace_serial, trace.frames ? get_u4(c.at) : 0);
+        return keymap_put(&t->maps[TRACES], trace.trace_serial, (uint64_t)(fields - t->dump));
     case TAG_HEAP_DUMP:
     case TAG_HEAP_DUMP_SEGMENT:
         return walk_heap(t, c.at, cursor_left(&c), note_subrecord);

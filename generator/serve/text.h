@@ -25,4 +25,15 @@ void text_record(struct text *t, uint8_t tag, const uint8_t *body, uint32_t size
 void text_heap_begin(struct text *t);
 void text_heap_end(struct text *t);
 
+/* ---- text_times.c: what the agent writes with cpu=times and cpu=old. A call of each trace of the CPU_SAMPLES record for each of
+ * its samples, as long as the interval of samples; and `spins` more calls of the first one, of 30 intervals each. ---- */
+void text_times(struct text *t, const uint8_t *samples, uint32_t size, uint32_t spins);
+void text_old_times(struct text *t, const uint8_t *samples, uint32_t size, uint32_t spins);
+
+/* ---- text_monitors.c: what it writes with monitor=y. The first thread owns the monitors that are roots. A thread in
+ * Object.wait() waits to be notified at the first of them; of the others, the first waits to enter it. ---- */
+void text_waits(struct text *t); /* when the threads start */
+void text_monitors(struct text *t);
+void text_monitor_times(struct text *t, uint32_t spins); /* before that, each spin kept out the thread that waits to enter */
+
 #endif

@@ -97,17 +97,23 @@ static void write_object_array(struct text *t, struct cursor *c)
     }
 }
 
-static void write_primitive_array(struct text *t, struct cursor *c)
+const char *primitive_name(unsigned type)
 {
     static const char *const names[] = {
         [TYPE_BOOLEAN] = "boolean", [TYPE_CHAR] = "char",   [TYPE_FLOAT] = "float", [TYPE_DOUBLE] = "double",
         [TYPE_BYTE] = "byte",       [TYPE_SHORT] = "short", [TYPE_INT] = "int",     [TYPE_LONG] = "long"};
+
+    return names[type];
+}
+
+static void write_primitive_array(struct text *t, struct cursor *c)
+{
     struct PRIMITIVE_ARRAY_DUMP one;
 
     if (!read_PRIMITIVE_ARRAY_DUMP(c, ID_SIZE, &one) || !type_is_primitive(one.type))
         return;
     write_format(t, "ARR %" PRIx64 " (sz=%" PRIu64 ", trace=%" PRIu32 ", nelems=%" PRIu32 ", elem type=%s[])\n", one.object_id,
-                 array_size(one.elements, one.type), one.trace_serial, one.elements, names[one.type]);
+                 array_size(one.elements, one.type), one.trace_serial, one.elements, primitive_name(one.type));
 }
 
 static void write_named(struct text *t, const char *name, uint64_t id)
@@ -227,4 +233,16 @@ bool write_each(struct text *t, const uint8_t *p, uint64_t size)
 {
     write_subrecord(t, p, size);
     return t->is_read;
+}
+
+void walk_dump(struct text *t, each_subrecord *each)
+{
+    for (size_t at = HEADER_SIZE; t->size - at >= RECORD_HEADER_SIZE;) {
+        const uint8_t *record = t->dump + at;
+        uint32_t length = get_u4(record + RECORD_LENGTH_AT);
+
+        if (record[0] == TAG_HEAP_DUMP || record[0] == TAG_HEAP_DUMP_SEGMENT)
+            walk_heap(t, record + RECORD_HEADER_SIZE, length, each);
+        at += RECORD_HEADER_SIZE + length;
+    }
 }

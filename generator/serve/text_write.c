@@ -77,19 +77,48 @@ void write_class(struct text *t, const struct keymap *map, uint64_t key)
     write_string(t, name, "<Unknown>");
 }
 
-void write_method(struct text *t, uint64_t frame_id)
+bool read_frame(const struct text *t, uint64_t id, struct FRAME *frame)
 {
-    struct FRAME frame = {0};
     struct cursor c;
     uint64_t at;
 
-    if (!frame_id || !keymap_get(&t->maps[FRAMES], frame_id, &at)) {
+    if (!id || !keymap_get(&t->maps[FRAMES], id, &at))
+        return false;
+    c = (struct cursor){.at = t->dump + at, .end = t->dump + t->size};
+    return read_FRAME(&c, ID_SIZE, frame);
+}
+
+void write_method(struct text *t, uint64_t frame_id)
+{
+    struct FRAME frame;
+
+    if (!read_frame(t, frame_id, &frame)) {
         write_format(t, "<empty trace>");
         return;
     }
-    c = (struct cursor){.at = t->dump + at, .end = t->dump + t->size};
-    read_FRAME(&c, ID_SIZE, &frame);
     write_class(t, &t->maps[SERIALS], frame.class_serial);
     write_format(t, ".");
     write_string(t, frame.method, "<Unknown Method>");
+}
+
+/* Of a class or an array of objects, whose name is as in the source: "Ljava/lang/Object;". */
+void write_signature(struct text *t, uint64_t class_id)
+{
+    uint64_t name = 0, at;
+    const uint8_t *text;
+    size_t size;
+
+    keymap_get(&t->maps[NAMES], class_id, &name);
+    if (!keymap_get(&t->maps[STRINGS], name, &at)) {
+        write_format(t, "<Unknown>");
+        return;
+    }
+    text = t->dump + at + RECORD_HEADER_SIZE + ID_SIZE;
+    size = get_u4(t->dump + at + RECORD_LENGTH_AT) - ID_SIZE;
+    for (; size > 2 && text[size - 1] == ']'; size -= 2)
+        write_format(t, "[");
+    write_format(t, "L");
+    for (size_t i = 0; i < size; i++)
+        write_format(t, "%c", text[i] == '.' ? '/' : text[i]);
+    write_format(t, ";");
 }

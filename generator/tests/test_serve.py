@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -16,7 +18,8 @@ import pytest
 AGENT8 = Path(__file__).resolve().parents[2] / "conformance/producers/agent8"
 sys.path.insert(0, str(AGENT8))
 
-from answers import ask_heap, ask_samples, ask_sites  # noqa: E402
+from answers import ask_heap, ask_samples, ask_sites, facts_of  # noqa: E402
+from facts import Facts, read_text_data  # noqa: E402
 from live import BinaryCheck, TextCheck  # noqa: E402
 from session import Session, generator_session  # noqa: E402
 from wire import (  # noqa: E402
@@ -67,6 +70,98 @@ def test_the_text_says_what_the_records_say() -> None:
         assert text == records, name
     assert sites[0] == sites[1]
     assert samples[0] == samples[1]
+
+
+SPINS = 3
+
+
+def ended_text(*options: str) -> bytes:
+    """The program spins, and ends."""
+    with generator_session(GEN, "--objects", "3000", "--orders", *options, binary=False) as one:
+        for _ in range(SPINS):
+            one.order("s", "spun")
+        assert one.finish() == 0
+        one.stream.wait_end()
+        assert one.stream.finish_check() == ""
+        return bytes(one.stream.data)
+
+
+def sampled() -> tuple[Facts, dict[int, int]]:
+    with generator_session(GEN, "--objects", "3000", binary=False) as one:
+        samples = ask_samples(one)[1]
+        return facts_of(one.stream), samples
+
+
+def test_times_are_those_of_the_samples() -> None:
+    """A call for each sample, and one for each spin, which are all of the trace with most samples."""
+    facts, samples = sampled()
+    hot = max(samples, key=lambda trace: samples[trace])
+    text = ended_text("--cpu", "times")
+    expected: dict[str, int] = {}
+    for trace, count in samples.items():
+        method = facts.traces[trace].frames[0].method
+        expected[method] = expected.get(method, 0) + count + (SPINS if trace == hot else 0)
+    assert dict(read_text_data(text)[0].calls) == expected
+    assert int(text.partition(b"CPU TIME (ms) BEGIN (total = ")[2].partition(b")")[0]) == 10 * (sum(samples.values()) + 30 * SPINS)
+
+
+def test_pairs_are_those_of_the_samples() -> None:
+    facts, samples = sampled()
+    hot = max(samples, key=lambda trace: samples[trace])
+    text = ended_text("--cpu", "old")
+    expected: dict[tuple[str, str], int] = {}
+    for trace, count in samples.items():
+        methods = [*(frame.method for frame in facts.traces[trace].frames), "<unknown caller>"]
+        for pair in itertools.pairwise(methods):
+            expected[pair] = expected.get(pair, 0) + count + (SPINS if trace == hot else 0)
+    assert dict(read_text_data(text)[0].pairs) == expected
+    counts = [int(line.split()[0]) for line in text.partition(b"count callee caller time\n")[2].splitlines()]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_monitors_are_owned_and_awaited() -> None:
+    """Threads in Object.wait() await the first monitor, and have said so; another waits to enter it, and did so at each spin."""
+    text = ended_text("--monitor", "--cpu", "times")
+    facts = read_text_data(text)[0]
+    assert list(facts.blocks) == ["waits", "monitor dump", "monitor times", "heap dump", "times"]
+    states = re.findall(rb"^    THREAD (\d+), trace (\d+), status: (\w+)$", text, re.MULTILINE)
+    asleep = [thread for thread, trace, _ in states if facts.traces[int(trace)].frames[0].method == "java.lang.Object.wait"]
+    assert [thread for thread, _, state in states if state == b"CW"] == asleep != []
+    assert re.findall(rb"^WAIT: MONITOR .*, timeout=0, thread (\d+)$", text, re.MULTILINE) == asleep
+    waiting = re.findall(rb"^\twaiting to (?:enter|be notified):(.*)$", text, re.MULTILINE)
+    entering, notified, *others = (re.findall(rb"\d+", threads) for threads in waiting)
+    assert [thread for thread, _, state in states if state == b"MW"] == entering
+    assert len(entering) == 1
+    assert notified == asleep
+    assert others and not any(others)
+    owners = set(re.findall(rb"^\towner: thread (\d+), entry count: 1$", text, re.MULTILINE))
+    assert owners == {states[0][0]}
+    assert sum(facts.contended.values()) == SPINS
+
+
+def blocks(text: bytes) -> list[bytes]:
+    found = re.findall(rb"^(?:(.*) BEGIN .*|MONITOR DUMP BEGIN|(count callee caller time))$", text, re.MULTILINE)
+    return [b"".join(groups) for groups in found]
+
+
+@pytest.mark.skipif("HPROF_AGENT" not in os.environ, reason="built without the agent: no jvmti.h")
+@pytest.mark.parametrize("cpu", ["times", "old"])
+def test_the_agent_writes_the_same_blocks(cpu: str) -> None:
+    from agent_tool import jdks, ready_java
+
+    with ready_java(jdks()[-1]) as java, socket.create_server(("127.0.0.1", 0)) as server:
+        options = f"net=127.0.0.1:{server.getsockname()[1]},heap=dump,cpu={cpu},monitor=y"
+        process = java.start(java.command(options, "Truth", "wait"), java.directory())
+        with java.ended_in_time(process):
+            connection, _ = server.accept()
+            with connection:
+                stream = Stream(connection, binary=False)
+                assert process.stdin is not None
+                process.stdin.close()
+                process.stdin = None
+                assert process.wait(60) == 0
+                stream.wait_end()
+    assert blocks(bytes(stream.data)) == blocks(ended_text("--monitor", "--cpu", cpu))
 
 
 def test_a_stream_is_checked_while_it_comes() -> None:
@@ -223,6 +318,12 @@ def test_options_that_do_not_go_with_it(words: list[str]) -> None:
         (["--serve", "localhost:1", "--records", "samples"], "--serve takes --records sites"),
         (["--format", "a"], "--format says what --serve sends, which is not given"),
         (["--serve", "localhost:1", "--format", "c"], "--format is b (records) or a (text)"),
+        (["--cpu", "times"], "--cpu and --monitor say what --serve sends, which is not given"),
+        (["--monitor"], "--cpu and --monitor say what --serve sends, which is not given"),
+        (["--serve", "localhost:1", "--cpu", "times"], "--cpu times and --cpu old need --format a"),
+        (["--serve", "localhost:1", "--monitor"], "--monitor needs --format a"),
+        (["--serve", "localhost:1", "--cpu", "all"], "--cpu is samples, times or old"),
+        (["--serve", "localhost:1", "--cpu", "samples", "--records", "sites"], "--cpu does not go with --records"),
         (["--orders"], "--orders says what the program of --serve does, which is not given"),
     ],
 )

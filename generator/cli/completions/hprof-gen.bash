@@ -19,6 +19,9 @@ _hprof_gen() {
     --format)
         words='b a'
         ;;
+    --cpu)
+        words='samples times old'
+        ;;
     --objects) compopt +o default; return ;;
     --bytes) compopt +o default; return ;;
     --seed) compopt +o default; return ;;
@@ -59,7 +62,7 @@ _hprof_gen() {
     --from) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --version= --help= -o -q -V -h'
+        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --version= --help= -o -q -V -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

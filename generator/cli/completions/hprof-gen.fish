@@ -6,6 +6,8 @@ complete -c hprof-gen -l digests -d 'Add the digests of the content to the manif
 complete -c hprof-gen -l gz -x -a '1 2 3 4 5 6 7 8 9' -d 'Compress the dump, 1 (fast) to 9 (small), as HotSpot does'
 complete -c hprof-gen -l serve -x -d 'Connect to a client like the HPROF agent of JDK 8 with net=HOST:PORT, instead of writing a file, and send records as its commands ask for them'
 complete -c hprof-gen -l format -x -a 'b a' -d 'With --serve'
+complete -c hprof-gen -l cpu -x -a 'samples times old' -d 'With --serve'
+complete -c hprof-gen -l monitor -d 'With --serve --format a'
 complete -c hprof-gen -l orders -d 'With --serve'
 complete -c hprof-gen -l objects -x -d 'The number of instances and arrays, of all heap dumps together'
 complete -c hprof-gen -l bytes -x -d 'Make as many objects as fill SIZE bytes'
