@@ -1,6 +1,11 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CountDownLatch;
 
-/** Work whose time is known without the agent: Bench KIND NUMBER prints the nanoseconds that it took. */
+/**
+ * Work whose time is known without the agent: Bench KIND NUMBER prints the nanoseconds that it took, and those of the processor for
+ * this thread. "hold" keeps objects until standard input ends.
+ */
 public final class Bench {
     static Object[] kept;
     static Object sink;
@@ -70,7 +75,8 @@ public final class Bench {
             threads(count);
             fibonacci(30);
         }
-        long begin = System.nanoTime();
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long begin = System.nanoTime(), processor = threads.getCurrentThreadCpuTime();
         switch (arguments[0]) {
             case "allocate":
                 allocate(4, count);
@@ -84,12 +90,20 @@ public final class Bench {
             case "keep":
                 keep(count);
                 break;
+            case "hold":
+                keep(count);
+                System.out.println("ready");
+                while (System.in.read() >= 0) {
+                    number++;
+                }
+                break;
             case "threads":
                 number = fibonacci(43);
                 break;
             default:
                 throw new IllegalArgumentException(arguments[0]);
         }
-        System.out.println(System.nanoTime() - begin);
+        processor = threads.getCurrentThreadCpuTime() - processor;
+        System.out.println(System.nanoTime() - begin + " " + processor);
     }
 }
