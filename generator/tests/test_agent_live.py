@@ -389,6 +389,55 @@ def test_random_requests_and_commands(java: Java, tmp_path: Path) -> None:
         check_stream(stream, tmp_path)
 
 
+def start_and_end(java: Java, draw: random.Random) -> tuple[Stream, str]:
+    """Requests and commands from the moment on when the VM has sent the first bytes; a random end."""
+    form = draw.choice(["format=b", "format=b,thread=y", "monitor=y,format=a"])
+    commands = [command(Command.GC), command(Command.DUMP_HEAP), alloc_sites(draw.randrange(8)), SUMMARY, cpu_samples(),
+                command(Command.DUMP_TRACES), control(1), control(2), control(5), control(6), control(6, b"\0\7")]  # fmt: skip
+    with create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LIMIT)
+        peer = f"net=127.0.0.1:{server.getsockname()[1]}"
+        words = java.command(f"{peer},heap=all,cpu=samples,interval=1,{form}", "Truth", "wait", java=("-Xmx64m",))
+        process = java.start(words, java.directory())
+        with java.ended_in_time(process):
+            connection, _ = server.accept()
+            connection.settimeout(None)
+            with connection:
+                stream = Stream(connection, "format=b" in form)
+                wait_for(lambda: stream.data, "no header")  # before, SIGQUIT would end the VM
+                for _ in range(draw.randint(0, 8)):
+                    time.sleep(draw.random() ** 3 / 4)
+                    if draw.random() < 0.4:
+                        process.send_signal(signal.SIGQUIT)
+                    else:
+                        stream.send(draw.choice(commands))
+                end = draw.choice(["input", "exit", "last command", "closed"])
+                if end == "exit":
+                    stream.send(command(Command.EXIT))
+                elif end == "last command":
+                    stream.send(b"\xff")
+                elif end == "closed":
+                    connection.shutdown(2)
+                assert process.stdin is not None
+                process.stdin.close()
+                process.stdin = None
+                status = process.wait(LIMIT)
+                assert status == 0, (status, form, end)
+                stream.wait_end()
+    return stream, end
+
+
+def test_random_moments(java: Java, tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    draw = random.Random(seed)
+    for _ in range(int(os.environ.get("HPROF_AGENT_STARTS", "4"))):
+        stream, end = start_and_end(java, draw)
+        if end in ("input", "last command"):
+            assert not stream.fault
+            check_stream(stream, tmp_path)
+
+
 # ---- many threads, classes that go, checks of the VM
 
 
@@ -425,6 +474,45 @@ def test_checks_of_the_vm_find_nothing(java: Java) -> None:
         facts_of_valid(run)
         assert "FATAL" not in run.output
         assert "WARNING in native" not in run.output
+
+
+def test_classes_that_are_unloaded_and_threads_that_end(java: Java) -> None:
+    log = java.directory() / "unloaded"
+    unload = (f"-Xlog:class+unload:file={java.inside(log)}",)
+    with started(java, "heap=all,cpu=samples,interval=1,monitor=y,thread=y,file=t.txt", "Busy", "4", "2500", vm=unload) as (
+        process,
+        directory,
+    ):
+        for _ in range(4):
+            time.sleep(0.4)
+            process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    facts = facts_of_valid(run)
+    assert "Passing" in log.read_text()
+    passing = sum(name.startswith("passing-") for name in facts.started)
+    assert passing > 0
+    assert facts.ended >= passing
+
+
+@pytest.mark.parametrize("way", ["FORK", "VFORK", "POSIX_SPAWN"])
+def test_processes_that_the_program_starts(java: Java, way: str) -> None:
+    """They have no part in the output, and do not hold its file open."""
+    run = java.run("heap=all,cpu=samples,file=t.txt", "Forks", java=(f"-Djdk.lang.Process.launchMechanism={way}",))
+    if "is not supported" in run.errors or "Not supported" in run.errors:
+        pytest.skip(f"no {way} in this JDK")
+    facts = facts_of_valid(run)
+    assert "ended 0" in run.output
+    assert "/proc/" in run.output and "t.txt" not in run.output
+    assert facts.blocks["heap dump"] == facts.blocks["samples"] == 1
+
+
+def test_a_debugger_is_loaded_too(java: Java) -> None:
+    """Another agent, which wants events and capabilities of its own."""
+    debugger = ("-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0",)
+    for options in ("heap=all,cpu=samples,file=t.txt", "cpu=times,monitor=y,file=t.txt"):
+        run = java.run(options, "Calls", java=debugger)
+        assert "Listening for transport" in run.output
+        facts_of_valid(run)
 
 
 def test_two_agents(java: Java) -> None:
