@@ -176,9 +176,17 @@ def jcmd(java: Java, pid: int, *words: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
-def test_dumps_on_request(java: Java, name: str) -> None:
+@pytest.mark.parametrize("way", ["SIGQUIT", "jcmd"])
+def test_dumps_on_request(java: Java, name: str, way: str) -> None:
     binary = ",format=b" if name == "t.hprof" else ""
-    facts = facts_of_valid(run_with_signal(java, f"heap=all,cpu=samples,file={name}{binary}", "Crowd", "3", "1500"))
+    options = f"heap=all,cpu=samples,file={name}{binary}"
+    if way == "SIGQUIT":
+        run = run_with_signal(java, options, "Crowd", "3", "1500")
+    else:
+        with started(java, options, "Truth", "wait") as (process, directory):
+            assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+            run = ended(process, directory)
+    facts = facts_of_valid(run)
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
 
 
