@@ -222,12 +222,15 @@ static bool take_command(struct server *s, uint8_t command)
     }
 }
 
-/* If a connection is closed with unread bytes, the other side may lose what was sent. */
+/* If a connection is closed before bytes are read, or while they are on their way, the other side may lose what was sent. */
 static void drain(struct server *s)
 {
+    enum { PATIENCE = 200 }; /* milliseconds, for a client that does not close its side */
+    struct pollfd one = {.fd = s->connection, .events = POLLIN};
     uint8_t unread[256];
 
-    while (recv(s->connection, unread, sizeof unread, MSG_DONTWAIT) > 0)
+    shutdown(s->connection, SHUT_WR);
+    while (poll(&one, 1, PATIENCE) > 0 && recv(s->connection, unread, sizeof unread, MSG_DONTWAIT) > 0)
         ;
 }
 
@@ -311,8 +314,9 @@ enum serve_end serve_dump(int dump, int connection, const struct serve_options *
         await_end(&s);
         s.gone = false; /* a client that sends no more commands may still read */
         send_end(&s);
-        drain(&s);
     }
+    if (*command != COMMAND_EXIT)
+        drain(&s);
     close_text(&s);
     if (s.error) {
         errno = s.error;
