@@ -222,7 +222,7 @@ struct site_table sites_table(unsigned flags, double cutoff)
 {
     uint32_t count = atomic_load(&sites.count);
     struct site_table table = {.rows = calloc((size_t)count + 1, sizeof *table.rows)};
-    struct map map = {0};
+    struct map map = {.used = 0};
     if (!table.rows)
         return table;
     for (uint32_t i = 1; i <= count; i++)

@@ -106,7 +106,7 @@ void map_free(struct map *map)
         older = table->older;
         free(table);
     }
-    *map = (struct map){0};
+    *map = (struct map){.used = 0};
 }
 
 static uint64_t secret = 0x9e3779b97f4a7c15;
