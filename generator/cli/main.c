@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "each_fault.h"
+#include "fit_file.h"
 #include "lists.h"
 #include "messages.h"
 #include "serve.h"
@@ -160,6 +161,9 @@ int main(int argc, char **argv)
         break;
     case ACTION_EACH_FAULT:
         status = write_each_fault(&options);
+        break;
+    case ACTION_FIT:
+        status = fit_file(&options);
         break;
     case ACTION_LIST_VIOLATIONS:
         status = list_faults();

@@ -61,6 +61,11 @@ const struct option_row option_rows[] = {
     {OPTION_LIST_DAMAGE, "list-damage", NULL, "list the kinds of damage, and what N is"},
     {OPTION_FROM, "from", "FILE", "take the records of FILE, a dump, instead of making new ones"},
 
+    {0, NULL, NULL, "Real heaps"},
+    {OPTION_FIT, "fit", "FILE",
+     "describe the heap of FILE, a dump, by its structure: objects by class, lengths, references; no value and no text. The "
+     "profile goes to -o"},
+
     {0, NULL, NULL, "Messages"},
     {OPTION_PROGRESS, "progress", "[=WHEN]",
      "show a progress bar on standard error: auto (on a terminal, after a second), always or never"},

@@ -234,6 +234,18 @@ static bool converts(const struct cli_options *o, int id)
     return id == OPTION_DUMP_VERSION && o->request.made.version == V102;
 }
 
+/* It writes a profile, not a dump. */
+static bool check_fit(const struct cli_options *o)
+{
+    if (o->given_count)
+        say_usage("--", o->given[0].option, " does not go with --fit, which writes a profile, and no dump");
+    else if (o->manifest || o->request.digests)
+        say_usage("--manifest does not go with --fit, which writes a profile, and no dump", "", "");
+    else
+        return true;
+    return false;
+}
+
 static bool check_together(const struct cli_options *o)
 {
     if (is_given(o, OPTION_SERVE) && !check_serve(o))
@@ -299,6 +311,12 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
             return wrong(id, "the name of a folder", text);
         o->action = ACTION_EACH_FAULT;
         o->folder = text;
+        return true;
+    case OPTION_FIT:
+        if (!*text)
+            return wrong(id, "the name of a dump", text);
+        o->action = ACTION_FIT;
+        o->fit = text;
         return true;
     case OPTION_LIST_VIOLATIONS:
         o->action = ACTION_LIST_VIOLATIONS;
@@ -475,6 +493,8 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
         say_usage("unexpected '", argv[optind], "': the dump goes to -o FILE, or to standard output");
         return false;
     }
+    if (o->action == ACTION_FIT)
+        return check_fit(o);
     return (o->action != ACTION_GENERATE && o->action != ACTION_EACH_FAULT) ||
            (split_faults(o, no_memory) && split_damage(o, no_memory) && check_together(o));
 }

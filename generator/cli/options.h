@@ -12,6 +12,7 @@
 enum action {
     ACTION_GENERATE,
     ACTION_EACH_FAULT,
+    ACTION_FIT,
     ACTION_LIST_VIOLATIONS,
     ACTION_LIST_DAMAGE,
     ACTION_HELP,
@@ -34,6 +35,7 @@ struct cli_options {
     const char *manifest; /* NULL: none */
     const char *folder;   /* --each-fault */
     const char *from;     /* NULL: a made-up heap */
+    const char *fit;      /* ACTION_FIT: the dump */
     char serve_host[256]; /* empty: none */
     const char *serve_port;
     bool takes_orders, is_text, has_records; /* --orders, --format a, --records */

@@ -41,8 +41,7 @@ static bool watch_finish(struct bytes *bytes)
     return bytes_finish(bytes->next);
 }
 
-/* Whether two names are one file, so that one output would overwrite the other. NULL is standard output. */
-static bool is_same_file(const char *a, const char *b)
+bool is_same_file(const char *a, const char *b)
 {
     struct stat there, here;
 
@@ -75,7 +74,7 @@ static bool check_files(const struct cli_options *o)
     return true;
 }
 
-static int say_file_failure(const struct bytes_file *file)
+int say_file_failure(const struct bytes_file *file)
 {
     char failure[160], size[NUMBER_SIZE];
 
@@ -108,11 +107,16 @@ static ssize_t put_text(void *cookie, const char *text, size_t size)
     return bytes_put(&file->bytes, text, size) ? (ssize_t)size : 0;
 }
 
+FILE *open_text(struct bytes_file *file)
+{
+    return fopencookie(file, "w", (cookie_io_functions_t){.write = put_text});
+}
+
 static int write_manifest(struct bytes_file *file, const struct cli_options *o, const struct generate_request *request,
                           const struct generated *g)
 {
     struct manifest_option options[GIVEN_MOST];
-    FILE *out = fopencookie(file, "w", (cookie_io_functions_t){.write = put_text});
+    FILE *out = open_text(file);
     bool written;
 
     for (size_t i = 0; i < o->given_count; i++)

@@ -15,5 +15,13 @@ struct bytes_file;
 struct part_files;
 int say_generate_failure(const struct cli_options *options, enum generate_status status, const struct generated *generated,
                          const struct bytes_file *file, const struct part_files *parts);
+/* Reports that a file cannot be opened or written. The exit status, 0 if the reader of a pipe has gone. */
+int say_file_failure(const struct bytes_file *file);
+
+/* Whether two names are one file, so that one output would overwrite the other. NULL is standard output. */
+bool is_same_file(const char *a, const char *b);
+
+/* A stream for text, whose bytes go to the file. NULL without memory. */
+FILE *open_text(struct bytes_file *file);
 
 #endif

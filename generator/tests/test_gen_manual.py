@@ -11,7 +11,7 @@ import pytest
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
 PAGE = (Path(__file__).resolve().parents[1] / "cli/hprof-gen.1.md").read_text()
-MILLION, DANGLING, LOST, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+MILLION, DANGLING, LOST, FIT, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -57,6 +57,12 @@ def test_lost(folder: Path) -> None:
     assert (folder / "heap.hprof").stat().st_size - (folder / "lost.hprof").stat().st_size == 65536
     assert sum(entry["bytes"] for entry in lost["not_whole"] if entry["state"] == "lost") <= 65536
     assert lost["damaged"] in (1, 2)
+
+
+def test_fit(folder: Path) -> None:
+    subprocess.run([GENERATOR, "--objects=20000", "-o", folder / "heap.hprof"], check=True)
+    assert shell(FIT, folder).returncode == 0
+    assert "objects 20000\n" in (folder / "heap.profile").read_text()
 
 
 def test_loop(folder: Path) -> None:

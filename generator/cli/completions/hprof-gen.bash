@@ -60,9 +60,10 @@ _hprof_gen() {
         words='truncate disk-full tag type count length record-tag record-length zero-page lose insert double swap lose-segment crlf latin1 seven-bit text-before gz-cut gz-no-trailer gz-damage-member gz-lose-member parts'
         ;;
     --from) return ;;
+    --fit) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --version= --help= -o -q -V -h'
+        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --progress= --quiet --version= --help= -o -q -V -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -33,6 +33,7 @@ complete -c hprof-gen -l list-violations -d 'List every rule that can be broken,
 complete -c hprof-gen -l damage -x -a '(__fish_append , truncate disk-full tag type count length record-tag record-length zero-page lose insert double swap lose-segment crlf latin1 seven-bit text-before gz-cut gz-no-trailer gz-damage-member gz-lose-member parts)' -d 'Damage the dump as real ones are damaged'
 complete -c hprof-gen -l list-damage -d 'List the kinds of damage, what they do, and what N is'
 complete -c hprof-gen -l from -r -F -d 'Take the records of FILE, a dump, plain or gzip, instead of making new ones'
+complete -c hprof-gen -l fit -r -F -d 'Describe the heap of FILE, a dump, by its structure'
 complete -c hprof-gen -l progress -d 'Show a progress bar on standard error, with the time left'
 complete -c hprof-gen -s q -l quiet -d 'Print no summary on standard error'
 complete -c hprof-gen -s V -l version -d 'Print the version of hprof-gen'

@@ -1,0 +1,91 @@
+/* What is counted while a dump is read, before it is written as a profile. */
+#ifndef HPROF_GEN_GATHERED_H
+#define HPROF_GEN_GATHERED_H
+
+#include <stdio.h>
+
+#include "fit/fit.h"
+#include "fit/sample.h"
+#include "fit/tally.h"
+
+/* Classes have the numbers of the reader, after those of primitive arrays, which no dump need name. */
+enum { FIRST_CLASS = 8, FIRST_PRIMITIVE = 4, CLASS_NONE = (1 << 29) - 2 /* of a frame without a class */ };
+#define CLASS_OF_CLASSES (UINT32_MAX - 1) /* of the sampled IDs that are classes */
+#define CLASS_UNKNOWN (UINT32_MAX - 2)
+#define NO_POSITION UINT64_MAX
+enum { DISTANCE_ZERO = 64, DEGREES_EXACT = 8, TAGS = 256, CODERS = 2 };
+
+/* A field of type object in instances of one class, the elements of its arrays, or a static field. */
+struct slot {
+    uint64_t offset; /* in the body */
+    uint64_t nulls, set;
+    uint64_t nowhere; /* of the sampled IDs: no object or class has it */
+};
+
+struct gathered_class {
+    uint64_t instances, arrays; /* the elements of an array may name a class by their own */
+    uint32_t first_slot, slots; /* in gathered.slots: of instances, */
+    uint32_t element_slot;      /* of arrays, if has_elements, */
+    uint32_t first_static, statics;
+    bool is_laid_out, has_elements;
+};
+
+struct class_serial {
+    uint32_t serial, class;
+};
+
+struct gathered {
+    struct hprof_reader *reader;
+    struct hprof_header header;
+    uint64_t heap_dumps; /* the last one is described */
+    uint64_t records[TAGS], subrecords[TAGS];
+    uint8_t order[TAGS]; /* tags of sub-records, as they first occur */
+    unsigned order_count;
+    uint64_t heap_records;
+    uint8_t heap_tag;
+    uint64_t objects, unknown;
+    uint64_t coders[CODERS + 1]; /* of Strings; the last: any other */
+    struct hprof_field coder;
+    uint32_t string_class; /* CLASS_UNKNOWN if it has no coder */
+
+    struct gathered_class *classes;
+    uint32_t class_count;
+    struct class_serial *serials; /* sorted */
+    uint32_t serial_count;
+    struct slot *slots;
+    size_t slot_count, slot_capacity;
+    struct sample sample;
+    struct tally tally;
+    bool no_memory;
+};
+
+/* How many references name an object: exactly up to eight, then in octaves: 9 to 15, 16 to 31. */
+static inline uint32_t degree_bucket(uint32_t references)
+{
+    uint32_t bits = 0;
+
+    if (references <= DEGREES_EXACT)
+        return references;
+    while (references >> bits)
+        bits++;
+    return DEGREES_EXACT + bits - 3;
+}
+
+/* The least number of references of a bucket. */
+static inline uint32_t degree_least(uint32_t bucket)
+{
+    return bucket <= DEGREES_EXACT + 1 ? bucket : UINT32_C(1) << (bucket - DEGREES_EXACT + 2);
+}
+
+/* ---- gather.c ---- */
+
+/* Reads the dump twice. Not HPROF_VALID: `failure` says why. */
+enum hprof_status gather(struct gathered *g, int fd, char *failure, size_t size);
+void gathered_free(struct gathered *g);
+
+/* ---- profile_text.c ---- */
+
+/* False without memory. */
+bool profile_write(struct gathered *g, FILE *out, struct revealed *revealed);
+
+#endif
