@@ -1,6 +1,6 @@
-/* Arrays whose count is too large (RULES.md M.2): the sub-records after them are taken for their elements. Where such an array ends,
- * another sub-record may begin by chance; then lengths lead on, and the check reports only that objects are missing. Who reads the
- * dump after the check gets them back: an array that holds lost objects ends where they begin. */
+/* Arrays whose count is too large (RULES.md M.2): the sub-records after them are taken for their elements. Where such an array
+ * ends, another sub-record may begin by chance; then lengths lead on, and the check reports only that objects are missing. Who
+ * reads the dump after the check gets them back: an array that holds lost objects ends where they begin. */
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
 #include "reread/reread.h"

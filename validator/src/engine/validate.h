@@ -6,8 +6,8 @@
 #include "input/input_source.h"
 #include "state/jumps.h"
 
-/* As hprof_validate_source(), with options of this version. Adds to `jumps`, if that is not NULL, all places where reading did not go
- * on at the end of a record or sub-record. */
+/* As hprof_validate_source(), with options of this version. Adds to `jumps`, if that is not NULL, all places where reading did not
+ * go on at the end of a record or sub-record. */
 enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps);
 
 #endif

@@ -7,9 +7,9 @@
 struct jump {
     uint64_t from : 48;
     uint64_t part : 15; /* it passes this part, from 1, of a joined sub-record; 0 for none */
-    uint64_t
-        failed : 1; /* plain reading failed at `from`; else the sub-record there ends at `to`: an instance has the size of its class,
-                       an array fewer elements than it says */
+    /* Plain reading failed at `from`; else the sub-record there ends at `to`: an instance has the size of its class, an array
+     * fewer elements than it says. */
+    uint64_t failed : 1;
     uint64_t to; /* UINT64_MAX for the end */
     uint64_t
         heap_end; /* if it lies after `to`, sub-records go on there, and their record ends at it (UINT64_MAX: at the next jump to
