@@ -11,9 +11,11 @@
 #include "stream/encode.h"
 #include "stream/segments.h"
 
-static const struct producer *const producers[] = {&producer_plain,       &producer_hotspot, &producer_jdk8_agent,
-                                                   &producer_jvmpi_agent, &producer_sa,      &producer_graalvm,
-                                                   &producer_mat,         &producer_android};
+static const struct producer *const producers[] = {
+    &producer_plain,      &producer_hotspot,    &producer_hotspot_8,  &producer_hotspot_11, &producer_hotspot_17,
+    &producer_hotspot_21, &producer_hotspot_25, &producer_hotspot_28, &producer_jdk8_agent, &producer_jvmpi_agent,
+    &producer_sa,         &producer_sa_17,      &producer_sa_21,      &producer_sa_25,      &producer_sa_28,
+    &producer_graalvm,    &producer_mat,        &producer_android};
 enum { PRODUCERS = sizeof producers / sizeof *producers };
 
 /* 2026-01-01: the same options give the same dump. */
@@ -134,7 +136,8 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
     const struct model_options *o = &em->model->options;
     bool small = em->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->numbers.id_limit4 : limit;
-    uint64_t classes = (uint64_t)em->counts.class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
+    uint64_t classes = (uint64_t)em->counts.class_count + 1, others = classes + SPARE_IDS + em->counts.archived,
+             objects = objects_of(em, 0);
     uint64_t least = producer->heap.companion_objects ? 2 : 1; /* the object beside a class has the next ID */
 
     em->ids = small ? producer->numbers.ids4 : producer->numbers.ids8;
@@ -230,7 +233,7 @@ static uint32_t count_companions(const struct emitter *em)
     uint64_t objects = em->model->options.objects;
 
     if (em->producer->heap.archived_mirrors)
-        return objects > 1;
+        return objects > 1 && em->counts.archived > 0;
     return em->model->class_count < objects / 2 ? em->model->class_count : (uint32_t)(objects / 2);
 }
 
@@ -243,6 +246,7 @@ static bool make_model(struct emitter *em, const struct source_settings *s, cons
     if (!em->model || !(em->producer->heap.companion_objects || em->producer->heap.archived_mirrors))
         return em->model;
     options = em->model->options;
+    em->counts.archived = (uint32_t)model_share_of_idle(em->model, em->producer->heap.archived_mirrors);
     em->counts.companions = count_companions(em);
     options.objects -= em->counts.companions;
     model_free(em->model);
@@ -325,6 +329,8 @@ struct source *source_model_new(const struct source_settings *settings, const ch
     s.model.objects = objects_of(em, em->heap_dumps - 1); /* the shortest sub-record */
     s.model.mirrors = producer->heap.mirrors;
     s.model.loaders = producer->heap.loaders;
+    s.model.idle = producer->heap.idle;
+    s.model.declared_order = producer->heap.declared_order;
     if (make_model(em, &s, failure))
         count_own(em);
     if (!em->model || !lay_out_ids(em, failure) || !allocate(em)) {
