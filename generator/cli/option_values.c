@@ -112,6 +112,26 @@ bool read_shape(const char *text, const struct shape **shape)
     return wrong_word(OPTION_SHAPE, allowed, &nearest);
 }
 
+bool read_load(const char *text, const struct heap_data **load)
+{
+    char allowed[256] = "";
+    struct nearest nearest;
+    size_t used = 0;
+
+    nearest_init(&nearest, text);
+    for (size_t i = 0; (*load = load_at(i)); i++) {
+        if (strcmp(text, load_name(*load)) == 0)
+            return true;
+        nearest_offer(&nearest, load_name(*load));
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                 !i               ? ""
+                                 : load_at(i + 1) ? ", "
+                                                  : " or ",
+                                 load_name(*load));
+    }
+    return wrong_word(OPTION_LOAD, allowed, &nearest);
+}
+
 bool read_records(const char *text, enum records_wanted *records)
 {
     static const char *const names[] = {

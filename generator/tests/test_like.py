@@ -159,3 +159,44 @@ def test_strings_are_characters_before_jdk_9() -> None:
 
 def test_hotspot_is_the_last_version_with_long_term_support() -> None:
     assert made("--like=hotspot", "--objects=40000") == made("--like=hotspot-25", "--objects=40000")
+
+
+# ---- Loads ----------------------------------------------------------------------------------------------------------
+
+
+def shares(*options: str) -> tuple[float, float, int]:
+    """Of instances and of primitive arrays, and the number of all objects."""
+    counts = json.loads(manifest(*options))
+    every = counts["instances"] + counts["object_arrays"] + counts["primitive_arrays"]
+    return counts["instances"] / every, counts["primitive_arrays"] / every, every
+
+
+@pytest.mark.parametrize(
+    ("load", "instances", "arrays"),
+    [("javac", 0.96, 0.03), ("web", 0.64, 0.34), ("map", 0.77, 0.23)],
+)
+def test_the_kinds_of_objects_are_those_of_the_real_heap(load: str, instances: float, arrays: float) -> None:
+    """As measured in the dumps that the rows were made from. The idle VM is 1 % of the objects."""
+    ours = shares("--like=hotspot-25", f"--load={load}", "--objects=3e6")
+    assert ours == pytest.approx((instances, arrays, 3_000_000), abs=0.015)
+
+
+@pytest.mark.parametrize("like", HOTSPOTS)
+def test_no_load_leaves_an_idle_vm(like: str) -> None:
+    """However many objects are asked for; the real one had 4,059 (JDK 8) to 26,539 (JDK 28)."""
+    instances, arrays, every = shares(f"--like={like}", "--load=none")
+    assert 4_000 < every < 27_000
+    assert 0.5 < instances < 0.65
+    assert 0.25 < arrays < 0.45
+    assert shares(f"--like={like}", "--load=none", "--objects=1e9") == (instances, arrays, every)
+    assert shares(f"--like={like}", "--load=none", "--heap-dumps=2")[2] == 2 * every
+    assert shares(f"--like={like}", "--load=none", "--objects=1000")[2] == 1000
+
+
+@pytest.mark.parametrize("load", ["javac", "web", "map", "none"])
+@pytest.mark.parametrize("like", ["plain", "hotspot-8", "hotspot-25", "sa-28", "graalvm", "android"])
+def test_every_load_is_valid_in_every_size(like: str, load: str) -> None:
+    for objects in (0, 1, 10, 400, 20_000):
+        found = verdict(made(f"--like={like}", f"--load={load}", f"--objects={objects}"))
+        assert found["valid"]
+        assert (found["errors"], found["warnings"]) == (0, 0)

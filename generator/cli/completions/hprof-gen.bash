@@ -42,6 +42,9 @@ _hprof_gen() {
     --shape)
         words='arrays deep graph list mixed strings threads tree wide'
         ;;
+    --load)
+        words='none javac map web'
+        ;;
     --classes) compopt +o default; return ;;
     --threads) compopt +o default; return ;;
     --stack-depth) compopt +o default; return ;;
@@ -62,7 +65,7 @@ _hprof_gen() {
     --from) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --version= --help= -o -q -V -h'
+        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --load --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --progress= --quiet --version= --help= -o -q -V -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -8,7 +8,7 @@
  * `part` of `whole` of the others. Superclasses precede their subclasses. */
 static bool *needed(const struct heap_data *data, const struct data_kind *kinds, uint64_t part, uint64_t whole)
 {
-    bool *needs = calloc(data->class_count, sizeof *needs);
+    bool *needs = calloc(data->class_count + 1, sizeof *needs);
     uint32_t class = data->class_count;
 
     if (!needs)
@@ -83,7 +83,7 @@ static bool fit_slots(struct model *m, const struct heap_data *data, struct data
 bool data_classes(struct model *m, const struct heap_data *data, struct data_kind *kinds, uint64_t part, uint64_t whole)
 {
     bool *needs = needed(data, kinds, part, whole), good = needs;
-    uint32_t *classes = malloc(data->class_count * sizeof *classes), next = CORE_CLASSES;
+    uint32_t *classes = malloc((data->class_count + 1) * sizeof *classes), next = CORE_CLASSES;
 
     good &= classes != NULL;
     for (uint32_t c = 0; c < data->class_count && good; c++)

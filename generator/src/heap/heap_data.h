@@ -33,6 +33,7 @@ struct heap_data {
     uint32_t classes;                              /* in a large heap, with those of every heap */
     uint32_t strings;                              /* of the dump of a large heap; 0: a number for each class */
     uint32_t globals;                              /* JNI globals; 0: as many as a heap without data has */
+    uint32_t thread_count;                         /* of a load, with those of an idle VM */
     const char *mark;           /* a class of even the smallest heap, by which readers recognise the version; NULL for none */
     const char *const *threads; /* their names, up to NULL; NULL for made-up ones */
 };
@@ -89,6 +90,6 @@ static inline bool data_is_turned(const struct model *m, const struct heap_data 
     return m->options.declared_order != data->declared_order;
 }
 
-extern const struct heap_data load_javac, idle_8, idle_11, idle_17, idle_21, idle_25, idle_28;
+extern const struct heap_data load_javac, load_web, load_map, idle_8, idle_11, idle_17, idle_21, idle_25, idle_28;
 
 #endif

@@ -29,7 +29,9 @@ bool idle_prepare(struct model *m)
 
     if (!data)
         return true;
-    size = left - left / LOAD_EACH < data->shares ? left - left / LOAD_EACH : data->shares;
+    if (!m->options.load || !load_is_none(m->options.load))
+        left -= left / LOAD_EACH;
+    size = left < data->shares ? left : data->shares;
     if (!size)
         return mark_only(m, data);
     parts->idle = shape_memory(m, sizeof *parts->idle);
@@ -41,6 +43,11 @@ bool idle_prepare(struct model *m)
     if (strings > parts->names.count)
         string_add(m, NAME_SYMBOL, NULL, 0, (uint32_t)strings - parts->names.count);
     return true;
+}
+
+uint64_t model_idle_objects(const struct model *m)
+{
+    return parts_of(m)->shape_from;
 }
 
 uint64_t model_share_of_idle(const struct model *m, uint64_t value)

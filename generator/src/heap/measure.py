@@ -398,9 +398,11 @@ def idle(path: str) -> None:
 
 
 def load(before: str, path: str) -> None:
-    idle_counts = {kind: one.objects for kind, one in Dump(before).kinds.items()}
+    idle_kinds = Dump(before).kinds
     dump = Dump(path)
-    more = {kind: one.objects - idle_counts.get(kind, 0) for kind, one in dump.kinds.items()}
+    more = {kind: one.objects - idle_kinds[kind].objects for kind, one in dump.kinds.items()}
+    for kind, one in dump.kinds.items():
+        one.lengths = list((Counter(one.lengths) - Counter(idle_kinds[kind].lengths)).elements()) or one.lengths
     total = sum(count for count in more.values() if count > 0)
     keep = {kind: round(count * SHARES / total) for kind, count in more.items()}
     keep = {kind: share for kind, share in keep.items() if share >= LEAST_SHARE or kind == "TEXT"}

@@ -55,7 +55,9 @@ static bool options_settle(struct model *m, const struct shape *shape)
 {
     struct model_options *o = &m->options;
     uint64_t few = 1 + o->objects / 16, depth = MOST_DEPTH, idle = idle_threads(m);
-    uint64_t threads = shape->threads > idle ? shape->threads : idle;
+    uint64_t of_load = o->load ? o->load->thread_count : 0, threads = shape->threads > idle ? shape->threads : idle;
+
+    threads = threads > of_load ? threads : of_load;
 
     o->mirrors = o->mirrors < few ? o->mirrors : few;
     o->loaders = o->loaders < few ? o->loaders : few;

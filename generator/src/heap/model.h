@@ -117,6 +117,12 @@ void model_free(struct model *m);
 /* Changes the number of objects: to the one it was made with, or to one more. */
 void model_resize(struct model *m, uint64_t objects);
 
+/* ---- The loads of shape_mixed: javac first; NULL after the last ---- */
+const struct heap_data *load_at(size_t index);
+const char *load_name(const struct heap_data *load);
+const char *load_about(const struct heap_data *load);
+bool load_is_none(const struct heap_data *load);
+
 /* ---- Strings: names of classes (as in class files), fields, methods, signatures, source files, threads, and symbols without a
  * use. The text of a string is a function of its number. ---- */
 enum { MODEL_STRING_MOST = 1024 };
@@ -177,6 +183,7 @@ void model_frame(const struct model *m, uint64_t thread, uint64_t depth, struct 
 uint64_t model_local(const struct model *m, uint64_t thread, uint64_t depth);
 
 /* ---- Roots besides those of the stacks: JNI globals ---- */
+uint64_t model_idle_objects(const struct model *m);                  /* the objects before those of the shape */
 uint64_t model_share_of_idle(const struct model *m, uint64_t value); /* less in a heap that has no room for all of an idle VM */
 uint64_t model_global_count(const struct model *m);
 uint64_t model_global(const struct model *m, uint64_t index);  /* object */

@@ -15,14 +15,18 @@ static bool prepare(struct model *m)
     struct model_options *options = &m->options;
     uint64_t most = 100000000 * (uint64_t)MODEL_UNIT;
     uint64_t few = LEAST_CLASSES + options->objects / OBJECTS_FOR_A_CLASS; /* a small heap has loaded only some of them */
-    uint64_t of_load = load->classes, of_idle = first_class_of_shape(m) - CORE_CLASSES; /* the load's are counted with those */
+    uint64_t of_idle = first_class_of_shape(m) - CORE_CLASSES;             /* the load's classes are counted with those */
+    uint64_t least = load->class_count + load->array_count + RARE_CLASSES_LEAST, of_load = load->classes;
     unsigned shift = 0;
 
-    of_load = of_load > LEAST_CLASSES + of_idle ? of_load - of_idle : LEAST_CLASSES;
+    if (load == &load_javac)
+        least = LEAST_CLASSES;
+    of_load = of_load > least + of_idle ? of_load - of_idle : least;
     m->of_shape = cells;
+    if (!option_within(m, &options->classes, few < of_load ? few : of_load, least, CLASSES_MOST,
+                       load == &load_javac ? "--classes of mixed: 200 to 10,000,000" : "--classes: too few for this --load"))
+        return false;
     if (!cells ||
-        !option_within(m, &options->classes, few < of_load ? few : of_load, LEAST_CLASSES, CLASSES_MOST,
-                       "--classes of mixed: 200 to 10,000,000") ||
         (options->array_length != MODEL_UNSET && options->array_length > most &&
          !fail(m, "--array-length: up to 100,000,000 on average")) ||
         (options->string_length != MODEL_UNSET && options->string_length > most &&

@@ -295,6 +295,36 @@ static void free_source(struct source *source)
 
 static bool run(struct source *source, struct stage *first, const bool *stop);
 
+static void settle_model(const struct producer *producer, struct model_options *o)
+{
+    o->mirrors = producer->heap.mirrors;
+    o->loaders = producer->heap.loaders;
+    o->idle = producer->heap.idle;
+    o->declared_order = producer->heap.declared_order;
+}
+
+uint64_t source_model_most(const struct source_settings *settings)
+{
+    enum { MORE_THAN_IDLE = 100000000 };
+    const struct producer *producer = settings->producer ? settings->producer : producers[0];
+    struct model_options o = settings->model;
+    struct model *m;
+    const char *failure;
+    uint64_t most;
+
+    if (!o.load || !load_is_none(o.load))
+        return UINT64_MAX;
+    settle_model(producer, &o);
+    o.objects = MORE_THAN_IDLE;
+    o.id_size = settings->id_size ? settings->id_size : producer->file.id_size;
+    m = model_new(settings->shape ? settings->shape : shapes[0], &o, &failure);
+    if (!m)
+        return failure ? UINT64_MAX : 0; /* what is wrong with the options is reported by source_model_new() */
+    most = model_idle_objects(m) + (producer->heap.archived_mirrors > 0);
+    model_free(m);
+    return most * (settings->heap_dumps ? settings->heap_dumps : 1);
+}
+
 struct source *source_model_new(const struct source_settings *settings, const char **failure)
 {
     struct source_settings s = *settings;
@@ -327,10 +357,7 @@ struct source *source_model_new(const struct source_settings *settings, const ch
 
     s.model.id_size = s.id_size;
     s.model.objects = objects_of(em, em->heap_dumps - 1); /* the shortest sub-record */
-    s.model.mirrors = producer->heap.mirrors;
-    s.model.loaders = producer->heap.loaders;
-    s.model.idle = producer->heap.idle;
-    s.model.declared_order = producer->heap.declared_order;
+    settle_model(producer, &s.model);
     if (make_model(em, &s, failure))
         count_own(em);
     if (!em->model || !lay_out_ids(em, failure) || !allocate(em)) {
