@@ -210,7 +210,7 @@ uint64_t model_static(const struct model *m, uint32_t class, uint32_t slot)
 {
     uint64_t bits = mix_of(key_of(m), class, (uint64_t)slot << 8 | 6);
 
-    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that mixed.def was made from */
+    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that load_javac.def was made from */
         return MODEL_NULL;
     return below(bits, m->options.objects);
 }

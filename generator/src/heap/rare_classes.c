@@ -1,4 +1,4 @@
-/* See rare_classes.h. The tables were made from the same dump as mixed.def. */
+/* See rare_classes.h. The tables were made from the same dump as load_javac.def. */
 #include "heap/rare_classes.h"
 
 #include "heap/lengths.h"
