@@ -112,6 +112,10 @@ def tools() -> list[Tool]:
     reduce = read_text("validator/reduce/cli/option_table.h") + read_text("validator/reduce/cli/option_table.c")
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
     records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', read_text("generator/cli/option_values.c"))
+    load = read_text("generator/src/heap/loads.c") + "".join(
+        file.read_text(encoding="utf-8") for file in sorted((ROOT / "generator/src/heap").glob("load_*.c"))
+    )
+    loads = re.findall(r'\.name = "(\w+)"', load)
     faults = re.findall(
         r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults/faults.def"), re.MULTILINE
     )
@@ -141,6 +145,7 @@ def tools() -> list[Tool]:
             {
                 "like": names_in("generator/src/producers", "*.c"),
                 "shape": names_in("generator/src/heap", "shape_*.c"),
+                "load": loads,
                 "records": records,
                 "gz": [str(level) for level in range(1, 10)],
                 "violate": variants,

@@ -33,7 +33,8 @@ const struct option_row option_rows[] = {
 
     {0, NULL, NULL, "What heap"},
     {OPTION_SHAPE, "shape", "SHAPE", "how objects refer to each other:"},
-    {OPTION_CLASSES, "classes", "N", "the number of classes, without a few that PRODUCER adds"},
+    {OPTION_LOAD, "load", "LOAD", "what the program does whose heap mixed is like:"},
+    {OPTION_CLASSES, "classes", "N", "the number of classes, without those that PRODUCER adds"},
     {OPTION_THREADS, "threads", "N", "the number of threads, with their objects, names and stacks"},
     {OPTION_STACK_DEPTH, "stack-depth", "N", "the number of frames of each thread"},
     {OPTION_REFERENCES, "references", "MEAN",

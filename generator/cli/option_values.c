@@ -11,7 +11,7 @@
 /* "--id-size is 4 or 8, not '5'" */
 bool wrong(int id, const char *allowed, const char *text)
 {
-    char before[256];
+    char before[512];
 
     snprintf(before, sizeof before, "--%s is %s, not '", option_name(id), allowed);
     say_usage(before, text, "'");
@@ -21,7 +21,7 @@ bool wrong(int id, const char *allowed, const char *text)
 /* Likewise for a word, which may be mistyped. */
 bool wrong_word(int id, const char *allowed, const struct nearest *nearest)
 {
-    char before[256], question[NEAREST_QUESTION_SIZE];
+    char before[512], question[NEAREST_QUESTION_SIZE];
 
     snprintf(before, sizeof before, "--%s is %s, not '", option_name(id), allowed);
     say_usage_asking(before, nearest->word, "'", nearest_question(nearest, "", question));
@@ -74,7 +74,7 @@ bool read_version(const char *text, enum version *version)
 
 bool read_producer(const char *text, const struct producer **producer)
 {
-    char allowed[256] = "";
+    char allowed[512] = "";
     struct nearest nearest;
     size_t used = 0;
 
@@ -110,6 +110,26 @@ bool read_shape(const char *text, const struct shape **shape)
                                  (*shape)->name);
     }
     return wrong_word(OPTION_SHAPE, allowed, &nearest);
+}
+
+bool read_load(const char *text, const struct heap_data **load)
+{
+    char allowed[256] = "";
+    struct nearest nearest;
+    size_t used = 0;
+
+    nearest_init(&nearest, text);
+    for (size_t i = 0; (*load = load_at(i)); i++) {
+        if (strcmp(text, load_name(*load)) == 0)
+            return true;
+        nearest_offer(&nearest, load_name(*load));
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                 !i               ? ""
+                                 : load_at(i + 1) ? ", "
+                                                  : " or ",
+                                 load_name(*load));
+    }
+    return wrong_word(OPTION_LOAD, allowed, &nearest);
 }
 
 bool read_records(const char *text, enum records_wanted *records)

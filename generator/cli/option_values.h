@@ -14,6 +14,7 @@ bool read_mean(int id, const char *text, uint64_t *thousandths);
 bool read_version(const char *text, enum version *version);
 bool read_producer(const char *text, const struct producer **producer);
 bool read_shape(const char *text, const struct shape **shape);
+bool read_load(const char *text, const struct heap_data **load);
 bool read_records(const char *text, enum records_wanted *records);
 bool read_at(const char *text, uint64_t *at);
 bool read_when(const char *text, enum when *when);

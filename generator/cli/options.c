@@ -278,6 +278,12 @@ static bool check_together(const struct cli_options *o)
     }
     if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
         return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
+    if (is_given(o, OPTION_LOAD) && o->request.made.shape != shapes[0]) {
+        say_usage("--load says what --shape mixed is like, and does not go with another", "", "");
+        return false;
+    }
+    if (is_given(o, OPTION_BYTES) && is_given(o, OPTION_LOAD) && load_is_none(o->request.made.model.load))
+        return refuse_both(OPTION_BYTES, OPTION_LOAD, "without a load the heap does not grow");
     if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
         say_usage("--heap-dumps does not go with fewer --objects: each heap dump has at least one", "", "");
         return false;
@@ -387,6 +393,8 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return read_producer(text, &made->producer);
     case OPTION_SHAPE:
         return read_shape(text, &made->shape);
+    case OPTION_LOAD:
+        return read_load(text, &made->model.load);
     case OPTION_CLASSES:
         return read_many(id, text, &made->model.classes);
     case OPTION_THREADS:

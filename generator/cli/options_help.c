@@ -41,6 +41,9 @@ void options_help_all(FILE *out, size_t width)
     row = print_rows(out, row, OPTION_SHAPE, width);
     for (size_t i = 0; shapes[i]; i++)
         print_value(out, shapes[i]->name, shapes[i]->about, width);
+    row = print_rows(out, row, OPTION_LOAD, width);
+    for (size_t i = 0; load_at(i); i++)
+        print_value(out, load_name(load_at(i)), load_about(load_at(i)), width);
     print_rows(out, row, -1, width);
     putc('\n', out);
     wrap(out,
@@ -96,6 +99,11 @@ static const char *name_of_producer(size_t index)
     return producer ? producer_name(producer) : NULL;
 }
 
+static const char *name_of_load(size_t index)
+{
+    return load_at(index) ? load_name(load_at(index)) : NULL;
+}
+
 static const char *name_of_shape(size_t index)
 {
     return shapes[index] ? shapes[index]->name : NULL;
@@ -113,6 +121,7 @@ void options_help(FILE *out, size_t width)
     print_short(out, OPTION_SEED, "another dump of this kind", width);
     print_names(out, OPTION_LIKE, name_of_producer, width);
     print_names(out, OPTION_SHAPE, name_of_shape, width);
+    print_names(out, OPTION_LOAD, name_of_load, width);
     print_short(out, OPTION_FIT, "describe the heap of a dump, without its values", width);
     print_short(out, OPTION_FROM, "the records of a dump, instead of new ones", width);
     print_short(out, OPTION_VIOLATE, "break a rule; --list-violations lists them", width);

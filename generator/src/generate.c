@@ -161,6 +161,11 @@ static enum generate_status open_source(struct run *r, struct source_settings *m
         if (r->source && r->request->converts && r->source->version == V103)
             r->source = source_converted_new(r->source);
     } else {
+        uint64_t most = source_model_most(made);
+
+        if (!most)
+            return GENERATE_NO_MEMORY;
+        made->model.objects = made->model.objects < most ? made->model.objects : most;
         if (r->request->bytes) {
             enum generate_status status = fit_objects(made, r->request->bytes, out);
 

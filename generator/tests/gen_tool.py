@@ -13,7 +13,10 @@ VALIDATOR = os.environ["HPROF_VALIDATE"]
 SOURCE = Path(__file__).resolve().parents[2]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifest.schema.json").read_text()))
 IS_SLOW = "HPROF_SLOW" in os.environ
-LIKES = "plain, hotspot, jdk8-agent, jvmpi-agent, sa, graalvm, mat or android"
+LOADS = "javac, web, map or none"
+HOTSPOTS = [f"hotspot-{version}" for version in (8, 11, 17, 21, 25, 28)]
+AGENTS = [f"sa-{version}" for version in (17, 21, 25, 28)]
+LIKES = ", ".join(["plain, hotspot", *HOTSPOTS, "jdk8-agent, jvmpi-agent, sa", *AGENTS, "graalvm, mat or android"])
 SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
 
 Arg = str | Path

@@ -52,10 +52,13 @@ class Producer:
 ALL = ("heap", "sites", "samples", "all")
 PRODUCERS = {
     "plain": Producer(("1.0.1", "1.0.2", "1.0.3"), (4, 8), ALL),
-    "hotspot": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    "hotspot": Producer(("1.0.2",), (4, 8)),
+    "hotspot-8": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    **{f"hotspot-{version}": Producer(("1.0.2",), (4, 8)) for version in (11, 17, 21, 25, 28)},
     "jdk8-agent": Producer(("1.0.1", "1.0.2"), (4,), ALL),
     "jvmpi-agent": Producer(("1.0.1",), (4, 8), ALL),
     "sa": Producer(("1.0.1", "1.0.2"), (4, 8)),
+    **{f"sa-{version}": Producer(("1.0.2",), (4, 8)) for version in (17, 21, 25, 28)},
     "graalvm": Producer(("1.0.2",), (4, 8)),
     "mat": Producer(("1.0.2",), (4, 8)),
     "android": Producer(("1.0.3",), (4,)),

@@ -174,7 +174,7 @@ def test_of_damage_nothing_is_claimed(tmp_path: Path) -> None:
 def test_a_repaired_dump_lacks_what_was_left_out(tmp_path: Path) -> None:
     truth("--like=hotspot", "--objects=3000", folder=tmp_path)
     whole = (tmp_path / "dump.hprof").read_bytes()
-    (tmp_path / "cut.hprof").write_bytes(whole[: len(whole) * 2 // 3])
+    (tmp_path / "cut.hprof").write_bytes(whole[: len(whole) * 9 // 10])
     repair: list[str | Path] = [VALIDATOR, "--repair", tmp_path / "fixed.hprof", tmp_path / "cut.hprof"]
     subprocess.run(repair, check=False, capture_output=True)
     found = report(tmp_path / "dump.hprof", tmp_path / "fixed.hprof")

@@ -393,7 +393,7 @@ def test_no_roots_of_the_serviceability_agent_are_classes() -> None:
     assert dump("--like=sa").all("ROOT_STICKY_CLASS") == []
 
 
-@pytest.mark.parametrize("like", ["hotspot", "jdk8-agent"])
+@pytest.mark.parametrize("like", ["hotspot-8", "hotspot-11", "jdk8-agent"])
 def test_monitors(like: str) -> None:
     assert dump(f"--like={like}").all("ROOT_MONITOR_USED")
 
@@ -426,7 +426,13 @@ def test_classes_of_elements_of_the_jvmpi_agent() -> None:
 # A quirk must not be lost in generator and validator at once, which test_both.py would not notice.
 FOUND = {
     "plain": set[str](),
-    "hotspot": {"CLS-004", "ROOT-002", "OBJ-009", "REF-001", "REF-002"},
+    "hotspot": {"REF-002"},
+    **{f"hotspot-{version}": {"CLS-004"} for version in (8, 11, 17)},
+    **{f"hotspot-{version}": {"REF-002"} for version in (21, 25, 28)},
+    "sa-17": {"STR-002", "STK-008"},
+    "sa-21": {"STR-002", "STK-008", "REF-002"},
+    "sa-25": {"STR-002", "STK-008", "REF-002"},
+    "sa-28": {"STR-002", "STK-008", "ROOT-005"},
     "jvmpi-agent": {"CLS-013", "OBJ-003", "OBJ-007", "OBJ-012", "ROOT-001", "ROOT-004", "ROOT-007"},
     "jdk8-agent": {"REC-004", "CLS-007", "CLS-017", "STK-012", "THR-005", "PRF-003", "PRF-004", "REC-010", "ROOT-005", "REF-001"},
     "sa": {"STR-002", "STK-008", "STK-011", "ROOT-005", "REF-002"},

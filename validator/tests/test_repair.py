@@ -333,7 +333,7 @@ def packed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         pytest.skip("needs hprof-gen")
     path = tmp_path_factory.mktemp("packed") / "dump.hprof"
     subprocess.run(
-        [os.environ["HPROF_GEN"], "--like", "hotspot", "--bytes", "9M", "--segment-size", "300k", "--gz", "1", "-o", path],
+        [os.environ["HPROF_GEN"], "--like=hotspot-8", "--load=map", "--bytes=9M", "--segment-size=300k", "--gz=1", "-o", path],
         check=True,
     )
     packed = path.read_bytes()

@@ -37,10 +37,13 @@ _hprof_gen() {
         words='heap sites samples all'
         ;;
     --like)
-        words='android graalvm hotspot jdk8-agent jvmpi-agent mat plain sa'
+        words='android graalvm hotspot hotspot-11 hotspot-17 hotspot-21 hotspot-25 hotspot-28 hotspot-8 jdk8-agent jvmpi-agent mat plain sa sa-17 sa-21 sa-25 sa-28'
         ;;
     --shape)
         words='arrays deep graph list mixed strings threads tree wide'
+        ;;
+    --load)
+        words='none javac map web'
         ;;
     --classes) compopt +o default; return ;;
     --threads) compopt +o default; return ;;
@@ -63,7 +66,7 @@ _hprof_gen() {
     --fit) return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --progress= --quiet --version= --help= -o -q -V -h'
+        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --load --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --progress= --quiet --version= --help= -o -q -V -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

@@ -1,5 +1,5 @@
 /* A model's classes, as they are added. */
-#include "heap/parts.h"
+#include "heap/heap_data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,22 +74,49 @@ static uint8_t type_of(char letter)
     return (uint8_t)(TYPE_OBJECT + (at - letters));
 }
 
+struct field_text field_next(const char **spec)
+{
+    struct field_text field = {.type = type_of(*(*spec)++), .form = VALUE_ANY};
+
+    if (**spec == '0')
+        field.form = VALUE_ZERO, (*spec)++;
+    else if (**spec == 's')
+        field.form = VALUE_SMALL, (*spec)++;
+    field.name = ++*spec; /* after the colon */
+    field.length = strcspn(*spec, " ");
+    *spec += field.length;
+    *spec += **spec == ' ';
+    return field;
+}
+
+/* One field of the text of some, and the next one. */
+static bool add_one(struct model *m, const char **spec, bool (*add)(struct model *, uint32_t, uint8_t, uint8_t))
+{
+    struct field_text field = field_next(spec);
+
+    return add(m, names_text(&parts(m)->names, field.name, field.length), field.type, field.form);
+}
+
 static bool add_all(struct model *m, const char *spec, bool (*add)(struct model *, uint32_t, uint8_t, uint8_t))
 {
-    while (*spec) {
-        uint8_t type = type_of(*spec++), form = VALUE_ANY;
-        size_t length;
-
-        if (*spec == '0')
-            form = VALUE_ZERO, spec++;
-        else if (*spec == 's')
-            form = VALUE_SMALL, spec++;
-        spec++; /* the colon */
-        length = strcspn(spec, " ");
-        if (!add(m, names_text(&parts(m)->names, spec, length), type, form))
+    while (*spec)
+        if (!add_one(m, &spec, add))
             return false;
-        spec += length;
-        spec += *spec == ' ';
+    return true;
+}
+
+/* From the last one on. */
+static bool add_all_turned(struct model *m, const char *spec, bool (*add)(struct model *, uint32_t, uint8_t, uint8_t))
+{
+    for (const char *at = spec + strlen(spec); at > spec;) {
+        const char *one;
+
+        do
+            at--;
+        while (at > spec && at[-1] != ' ');
+        one = at;
+        if (!add_one(m, &one, add))
+            return false;
     }
     return true;
 }
@@ -119,9 +146,40 @@ uint32_t class_add(struct model *m, const char *name, uint32_t super, const char
     return class_add_wider(m, name, super, fields, 0, statics);
 }
 
+uint32_t class_add_turned(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics)
+{
+    uint32_t class = class_add_named(m, names_text(&parts(m)->names, name, strlen(name)), super);
+
+    if (class == MODEL_NONE || !add_all_turned(m, fields, field_add) || !add_all_turned(m, statics, static_add))
+        return MODEL_NONE;
+    return class;
+}
+
+uint32_t class_find(struct model *m, const char *name)
+{
+    uint32_t string = names_text(&parts(m)->names, name, strlen(name));
+
+    for (uint32_t c = 0; c < m->class_count; c++)
+        if (m->classes[c].name == string)
+            return c;
+    return MODEL_NONE;
+}
+
+static uint32_t find_array(const struct model *m, uint32_t of)
+{
+    for (uint32_t c = 0; c < m->class_count; c++)
+        if (m->classes[c].element == TYPE_OBJECT && m->classes[c].element_class == of)
+            return c;
+    return MODEL_NONE;
+}
+
 uint32_t class_add_array(struct model *m, uint32_t of)
 {
-    uint32_t class = class_add_named(m, string_add(m, NAME_ARRAY_OF, NULL, m->classes[of].name, 1), CORE_OBJECT);
+    uint32_t class = find_array(m, of);
+
+    if (class != MODEL_NONE)
+        return class;
+    class = class_add_named(m, string_add(m, NAME_ARRAY_OF, NULL, m->classes[of].name, 1), CORE_OBJECT);
 
     if (class != MODEL_NONE) {
         m->classes[class].element = TYPE_OBJECT;
@@ -187,7 +245,7 @@ void classes_finish(struct model *m)
 
 bool core_classes_add(struct model *m)
 {
-    /* As in JDK 17, in the order of its dumps. */
+    /* As in JDK 17, in the order of its dumps. An idle VM of another version has other fields. */
     static const struct {
         const char *name, *fields, *statics;
     } rows[CORE_CLASSES] = {
@@ -238,8 +296,13 @@ bool core_classes_add(struct model *m)
     };
 
     for (uint32_t i = 0; i < CORE_CLASSES; i++) {
-        uint32_t class =
-            class_add(m, rows[i].name, i == CORE_OBJECT ? MODEL_NONE : CORE_OBJECT, rows[i].fields, rows[i].statics);
+        const char *fields = rows[i].fields, *statics = rows[i].statics;
+        uint32_t class, super = i == CORE_OBJECT ? MODEL_NONE : CORE_OBJECT;
+
+        if (m->options.idle && data_core(m->options.idle, i, &fields, &statics) && data_is_turned(m, m->options.idle))
+            class = class_add_turned(m, rows[i].name, super, fields, statics);
+        else
+            class = class_add(m, rows[i].name, super, fields, statics);
 
         if (class == MODEL_NONE)
             return false;

@@ -7,6 +7,36 @@
 
 enum { GROUP, LOADER, THREADS };
 
+/* The reference of this name, the class's own first; UINT32_MAX for none. */
+static uint32_t slot_named(const struct model *m, uint32_t class, const char *name)
+{
+    const struct model_class *c = &m->classes[class];
+    char text[MODEL_STRING_MOST];
+    uint32_t slot = 0;
+
+    for (uint32_t f = c->first_field; f < c->first_field + c->fields; f++) {
+        size_t size = model_string(m, m->fields[f].name, text);
+
+        if (m->fields[f].type != TYPE_OBJECT)
+            continue;
+        if (size == strlen(name) && memcmp(text, name, size) == 0)
+            return slot;
+        slot++;
+    }
+    return UINT32_MAX;
+}
+
+void core_prepare(struct model *m)
+{
+    struct parts *parts = (struct parts *)m;
+
+    parts->slots = (struct core_slots){.group_name = slot_named(m, CORE_THREAD_GROUP, "name"),
+                                       .thread_loader = slot_named(m, CORE_THREAD, "contextClassLoader"),
+                                       .thread_group = slot_named(m, CORE_THREAD, "group"),
+                                       .thread_name = slot_named(m, CORE_THREAD, "name"),
+                                       .loader_parent = slot_named(m, CORE_CLASS_LOADER, "parent")};
+}
+
 static uint64_t names_from(const struct model *m)
 {
     return THREADS + m->options.threads;
@@ -55,7 +85,7 @@ void core_object(const struct model *m, uint64_t index, struct object *o)
     else {
         char text[MODEL_STRING_MOST];
 
-        be_primitive_array(o, TYPE_BYTE, model_string(m, name_string(m, name / 2), text));
+        be_primitive_array(o, parts_of(m)->text_type, model_string(m, name_string(m, name / 2), text));
     }
 }
 
@@ -69,29 +99,23 @@ bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOS
     return true;
 }
 
-/* Slots in the order of the fields in classes.c. */
 uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot)
 {
-    enum { GROUP_NAME = 2, THREAD_LOADER = 7, THREAD_GROUP = 8, THREAD_NAME = 10, LOADER_PARENT = 13 };
+    const struct core_slots *slots = &parts_of(m)->slots;
 
     if (index == GROUP)
-        return slot == GROUP_NAME ? if_there(m, names_from(m)) : MODEL_NULL;
+        return slot == slots->group_name ? if_there(m, names_from(m)) : MODEL_NULL;
     if (index == LOADER)
         return MODEL_NULL;
     if (index >= mirrors_from(m))
-        return index >= loaders_from(m) && slot == LOADER_PARENT ? if_there(m, LOADER) : MODEL_NULL;
+        return index >= loaders_from(m) && slot == slots->loader_parent ? if_there(m, LOADER) : MODEL_NULL;
     if (index >= names_from(m))
         return if_there(m, index + 1);
-    switch (slot) {
-    case THREAD_LOADER:
+    if (slot == slots->thread_loader)
         return if_there(m, LOADER);
-    case THREAD_GROUP:
+    if (slot == slots->thread_group)
         return if_there(m, GROUP);
-    case THREAD_NAME:
-        return if_there(m, names_from(m) + 2 * (index - THREADS + 1));
-    default:
-        return MODEL_NULL;
-    }
+    return slot == slots->thread_name ? if_there(m, names_from(m) + 2 * (index - THREADS + 1)) : MODEL_NULL;
 }
 
 uint64_t model_thread_object(const struct model *m, uint64_t thread)

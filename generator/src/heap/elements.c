@@ -83,8 +83,12 @@ void model_elements(const struct model *m, uint64_t index, const struct object *
         char text[MODEL_STRING_MOST];
         size_t length;
 
-        if (core_text(m, index, text, &length))
+        if (!core_text(m, index, text, &length))
+            return;
+        if (o->type == TYPE_BYTE)
             memcpy(out, text + at, size);
+        for (size_t i = 0; i < size && o->type == TYPE_CHAR; i++)
+            out[i] = (at + i) % 2 ? (uint8_t)text[(at + i) / 2] : 0;
         return;
     }
     while (size > 0) {

@@ -1,5 +1,5 @@
 /* See model.h: the options, and which part makes which object. */
-#include "heap/parts.h"
+#include "heap/cells.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,15 +54,17 @@ static bool only_what_is_taken(struct model *m, const struct shape *shape)
 static bool options_settle(struct model *m, const struct shape *shape)
 {
     struct model_options *o = &m->options;
-    uint64_t few = 1 + o->objects / 16, depth = MOST_DEPTH;
+    uint64_t few = 1 + o->objects / 16, depth = MOST_DEPTH, idle = idle_threads(m);
+    uint64_t of_load = o->load ? o->load->thread_count : 0, threads = shape->threads > idle ? shape->threads : idle;
+
+    threads = threads > of_load ? threads : of_load;
 
     o->mirrors = o->mirrors < few ? o->mirrors : few;
     o->loaders = o->loaders < few ? o->loaders : few;
     if (o->threads != MODEL_UNSET && o->threads > MOST_FRAMES / MOST_DEPTH)
         depth = MOST_FRAMES / o->threads;
     return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12") &&
-           option_within(m, &o->threads, shape->threads < few ? shape->threads : few, 0, MOST_THREADS,
-                         "--threads: up to 1,000,000") &&
+           option_within(m, &o->threads, threads < few ? threads : few, 0, MOST_THREADS, "--threads: up to 1,000,000") &&
            option_within(m, &o->stack_depth, shape->stack_depth, 0, depth,
                          "--stack-depth: up to 1,000,000, and up to 1e9 frames in all threads together");
 }
@@ -80,13 +82,18 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
     m->options = *options;
     m->id_stride = 1;
     m->shape = shape;
+    parts->text_type = options->idle ? data_text_type(options->idle) : TYPE_BYTE;
     if (!options_settle(m, shape))
         goto failed;
     parts->key = parts->names.key = mix(m->options.seed * 0x9E3779B97F4A7C15U + 1);
-    parts->core_objects = core_object_count(m);
+    parts->core_objects = parts->shape_from = core_object_count(m);
     if (!core_classes_add(m) || !elements_prepare(m))
         goto failed;
+    core_prepare(m);
     stacks_prepare_names(m);
+    if (!idle_prepare(m))
+        goto failed;
+    parts->shape_class = m->class_count;
     if (!shape->prepare(m))
         goto failed;
     classes_finish(m);
@@ -128,18 +135,34 @@ void model_free(struct model *m)
 
 /* ---- Asking ---- */
 
-void model_object(const struct model *m, uint64_t index, struct object *o)
+/* The objects before those of the shape are few: functions of their own keep the others fast. */
+static __attribute__((noinline)) void front_object(const struct model *m, uint64_t index, struct object *o)
 {
     if (index < parts_of(m)->core_objects)
         core_object(m, index, o);
+    else
+        cells_object(m, parts_of(m)->idle, index, o);
+}
+
+static __attribute__((noinline)) uint64_t front_reference(const struct model *m, uint64_t index, uint64_t slot)
+{
+    if (index < parts_of(m)->core_objects)
+        return core_reference(m, index, slot);
+    return cells_reference(parts_of(m)->idle, index, slot);
+}
+
+void model_object(const struct model *m, uint64_t index, struct object *o)
+{
+    if (index < parts_of(m)->shape_from)
+        front_object(m, index, o);
     else
         m->shape->object(m, index, o);
 }
 
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)
 {
-    if (index < parts_of(m)->core_objects)
-        return core_reference(m, index, slot);
+    if (index < parts_of(m)->shape_from)
+        return front_reference(m, index, slot);
     return m->shape->reference(m, index, o, slot);
 }
 
@@ -154,7 +177,7 @@ static __attribute__((noinline)) void ids_one_by_one(const struct model *m, uint
 void model_reference_ids(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint64_t count,
                          uint64_t *out)
 {
-    if (m->shape->reference_ids && index >= parts_of(m)->core_objects)
+    if (m->shape->reference_ids && index >= parts_of(m)->shape_from)
         m->shape->reference_ids(m, index, o, first, count, out);
     else
         ids_one_by_one(m, index, o, first, count, out);
@@ -169,8 +192,9 @@ uint64_t model_random(const struct model *m, uint64_t a, uint64_t b)
 uint64_t model_global_count(const struct model *m)
 {
     enum { GLOBALS = 68 };
+    uint64_t globals = m->options.idle ? m->options.idle->globals : GLOBALS;
 
-    return m->options.objects < GLOBALS ? m->options.objects : GLOBALS;
+    return m->options.objects < globals ? m->options.objects : globals;
 }
 
 uint64_t model_global(const struct model *m, uint64_t index)
@@ -186,7 +210,7 @@ uint64_t model_static(const struct model *m, uint32_t class, uint32_t slot)
 {
     uint64_t bits = mix_of(key_of(m), class, (uint64_t)slot << 8 | 6);
 
-    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that mixed.def was made from */
+    if (m->options.objects == 0 || (bits & 1023) < 107) /* 10.5 %, as in the dump that load_javac.def was made from */
         return MODEL_NULL;
     return below(bits, m->options.objects);
 }

@@ -16,10 +16,12 @@
 enum { MODEL_UNIT = 1000 }; /* means are given in thousandths */
 
 /* MODEL_UNSET means the default of the shape. */
+struct heap_data; /* heap_data.h */
+
 struct model_options {
     uint64_t seed; /* always given */
     uint64_t objects;
-    uint64_t classes;
+    uint64_t classes; /* without those of an idle VM */
     uint64_t threads;
     uint64_t stack_depth;
     uint64_t references;    /* mean, in thousandths */
@@ -28,6 +30,9 @@ struct model_options {
     uint64_t mirrors;       /* instances of java.lang.Class, for primitive types; fewer in a small heap */
     uint64_t loaders;       /* besides the application's; fewer in a small heap */
     unsigned id_size;
+    bool declared_order;          /* fields are in the order of the class file; else the last one is first */
+    const struct heap_data *idle; /* what a VM holds before the program does anything; NULL for nothing */
+    const struct heap_data *load; /* of shape_mixed; NULL for javac */
 };
 
 enum value_form { VALUE_ANY, VALUE_SMALL /* 0 to 127 */, VALUE_ZERO };
@@ -112,6 +117,12 @@ void model_free(struct model *m);
 /* Changes the number of objects: to the one it was made with, or to one more. */
 void model_resize(struct model *m, uint64_t objects);
 
+/* ---- The loads of shape_mixed: javac first; NULL after the last ---- */
+const struct heap_data *load_at(size_t index);
+const char *load_name(const struct heap_data *load);
+const char *load_about(const struct heap_data *load);
+bool load_is_none(const struct heap_data *load);
+
 /* ---- Strings: names of classes (as in class files), fields, methods, signatures, source files, threads, and symbols without a
  * use. The text of a string is a function of its number. ---- */
 enum { MODEL_STRING_MOST = 1024 };
@@ -119,7 +130,7 @@ size_t model_string(const struct model *m, uint32_t string,
                     char out[MODEL_STRING_MOST]); /* without a NUL; returns the length */
 
 /* ---- Objects: first those of every heap (threads, class loaders, the thread group), as many as options.objects allows; then
- * those of the shape. ---- */
+ * those of an idle VM; then those of the shape. ---- */
 void model_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t model_reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot);
 /* The IDs for `count` slots, from `first` on: faster than one by one. The buffer must hold a multiple of MODEL_IDS_STEP; the
@@ -172,6 +183,8 @@ void model_frame(const struct model *m, uint64_t thread, uint64_t depth, struct 
 uint64_t model_local(const struct model *m, uint64_t thread, uint64_t depth);
 
 /* ---- Roots besides those of the stacks: JNI globals ---- */
+uint64_t model_idle_objects(const struct model *m);                  /* the objects before those of the shape */
+uint64_t model_share_of_idle(const struct model *m, uint64_t value); /* less in a heap that has no room for all of an idle VM */
 uint64_t model_global_count(const struct model *m);
 uint64_t model_global(const struct model *m, uint64_t index);  /* object */
 uint64_t model_mirror(const struct model *m, uint64_t mirror); /* of options.mirrors; MODEL_NULL if the heap is too small */

@@ -32,6 +32,65 @@ enum {
 
 /* ---- Adding ---- */
 
+static uint32_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = length;
+
+    for (size_t i = 0; i < length; i++)
+        hash = hash * 31 + (uint8_t)text[i];
+    return (uint32_t)(mix(hash) >> 32);
+}
+
+/* Where the text is in the table, or where it belongs. */
+static uint32_t *place_of(const struct names *names, const char *text, size_t length)
+{
+    uint32_t mask = names->text_capacity - 1, at = hash_of(text, length) & mask;
+
+    while (names->texts[at]) {
+        const struct name_range *range = &names->ranges[names->texts[at] - 1];
+
+        if (range->of == length && memcmp(range->text, text, length) == 0)
+            break;
+        at = (at + 1) & mask;
+    }
+    return &names->texts[at];
+}
+
+/* At least half of the table is free. */
+static bool grow_texts(struct names *names)
+{
+    uint32_t *old = names->texts, capacity = names->text_capacity;
+
+    if (2 * names->text_count < capacity)
+        return true;
+    names->text_capacity = capacity ? 2 * capacity : 256;
+    names->texts = calloc(names->text_capacity, sizeof *names->texts);
+    for (uint32_t i = 0; i < capacity && names->texts; i++)
+        if (old[i])
+            *place_of(names, names->ranges[old[i] - 1].text, names->ranges[old[i] - 1].of) = old[i];
+    free(old);
+    if (!names->texts) {
+        names->failed = true;
+        names->text_capacity = names->text_count = 0;
+    }
+    return names->texts;
+}
+
+/* The newest range, if its text is new. */
+static void note_text(struct names *names)
+{
+    const struct name_range *range = &names->ranges[names->range_count - 1];
+    uint32_t *place;
+
+    if (!grow_texts(names))
+        return;
+    place = place_of(names, range->text, range->of);
+    if (!*place) {
+        *place = names->range_count;
+        names->text_count++;
+    }
+}
+
 uint32_t names_add(struct names *names, enum name_form form, const char *text, uint32_t of, uint32_t count)
 {
     uint32_t first = names->count;
@@ -53,23 +112,24 @@ uint32_t names_add(struct names *names, enum name_form form, const char *text, u
     }
     names->ranges[names->range_count++] = (struct name_range){first, form, text, of};
     names->count += count;
+    if (form == NAME_TEXT)
+        note_text(names);
     return first;
 }
 
 uint32_t names_text(struct names *names, const char *text, size_t length)
 {
-    for (uint32_t i = 0; i < names->range_count; i++) {
-        const struct name_range *range = &names->ranges[i];
+    uint32_t place = names->text_capacity ? *place_of(names, text, length) : 0;
 
-        if (range->form == NAME_TEXT && range->of == length && memcmp(range->text, text, length) == 0)
-            return range->first;
-    }
+    if (place)
+        return names->ranges[place - 1].first;
     return names_add(names, NAME_TEXT, text, (uint32_t)length, 1);
 }
 
 void names_free(struct names *names)
 {
     free(names->ranges);
+    free(names->texts);
     *names = (struct names){0};
 }
 

@@ -27,7 +27,9 @@ struct name_range {
 struct names {
     struct name_range *ranges; /* in the order of their numbers */
     uint32_t range_count, capacity;
-    uint32_t count; /* of strings */
+    uint32_t *texts;                    /* a hash table of the ranges of form NAME_TEXT: 1 + the index, 0 for free */
+    uint32_t text_count, text_capacity; /* a power of two, or 0 */
+    uint32_t count;                     /* of strings */
     uint64_t key;
     bool failed; /* no memory, or no numbers left */
 };

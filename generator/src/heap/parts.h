@@ -14,13 +14,21 @@ struct element_blocks {
 };
 
 /* The methods that are on stacks: those of some classes. */
-enum { STACK_CLASSES_MOST = 256 };
+enum { STACK_CLASSES_MOST = 256, IDLE_THREADS_MOST = 32 };
 struct stack_places {
     uint32_t classes[STACK_CLASSES_MOST];
     uint32_t class_count;
     uint32_t methods, signatures, sources; /* the first string of each */
     uint32_t run, no_arguments, wait, thread_source, object_source;
-    uint32_t thread_names, main, group; /* strings */
+    uint32_t idle_names[IDLE_THREADS_MOST], idle_threads; /* those of an idle VM come first */
+    uint32_t thread_names, main, group;                   /* strings */
+};
+
+struct cells; /* cells.h */
+
+/* References of the core's objects, which differ by the version of the JDK; UINT32_MAX for none. */
+struct core_slots {
+    uint32_t group_name, thread_loader, thread_group, thread_name, loader_parent;
 };
 
 struct parts {
@@ -28,9 +36,14 @@ struct parts {
     struct names names;
     uint64_t key;          /* the seed, mixed */
     uint64_t core_objects; /* as many as the threads need; the heap may have fewer objects */
+    uint64_t shape_from;   /* the core's objects and those of an idle VM; the heap may have fewer objects */
+    struct cells *idle;    /* the objects of an idle VM; NULL for none */
+    uint32_t shape_class;  /* the first class that is not of every heap or of an idle VM */
+    uint8_t text_type;     /* of the text of a String: TYPE_BYTE, or TYPE_CHAR before JDK 9 */
     uint32_t class_capacity, field_capacity;
     struct element_blocks blocks;
     struct stack_places places;
+    struct core_slots slots;
     struct shape_block *shape_blocks;
 };
 
@@ -49,6 +62,15 @@ static inline uint64_t key_of(const struct model *m)
 /* Fields are "L:name I:hash B0:coder": the type as in signatures (L for any object), optionally the form (0: zero, s: small),
  * the name. */
 uint32_t class_add(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics);
+/* Likewise, in the opposite order. */
+uint32_t class_add_turned(struct model *m, const char *name, uint32_t super, const char *fields, const char *statics);
+/* One of those fields; *spec is the next one then. */
+struct field_text {
+    const char *name;
+    size_t length;
+    uint8_t type, form;
+};
+struct field_text field_next(const char **spec);
 /* Likewise, with this many references after those fields. */
 uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, const char *fields, uint64_t more,
                          const char *statics);
@@ -56,7 +78,9 @@ uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, cons
 uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super);
 bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
-/* An array class of objects of that class. */
+/* The class of this name; MODEL_NONE for none. */
+uint32_t class_find(struct model *m, const char *name);
+/* The array class of objects of that class, added if it is new. */
 uint32_t class_add_array(struct model *m, uint32_t of);
 /* Adds the generated texts as strings, and returns the first. names.failed if some could not be added. */
 uint32_t string_add(struct model *m, enum name_form form, const char *text, uint32_t of, uint32_t count);
@@ -70,11 +94,19 @@ bool core_classes_add(struct model *m);
 
 /* ---- core.c: the objects of any heap ---- */
 
+/* Finds the fields that the core's objects refer by. After core_classes_add(). */
+void core_prepare(struct model *m);
 uint64_t core_object_count(const struct model *m);
 void core_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot);
 /* The text of a byte[] that is the value of a thread's name; false for any other object. */
 bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOST], size_t *size);
+
+/* ---- idle.c: the objects of an idle VM ---- */
+
+/* Adds the classes and symbols: all, or in proportion fewer in a small heap. */
+bool idle_prepare(struct model *m);
+uint64_t idle_threads(const struct model *m); /* up to IDLE_THREADS_MOST */
 
 /* ---- elements.c ---- */
 
@@ -94,14 +126,25 @@ bool fail(struct model *m, const char *why);
 /* The objects of the shape follow those of every heap. */
 static inline uint64_t shape_first(const struct model *m)
 {
-    uint64_t core = parts_of(m)->core_objects;
+    uint64_t from = parts_of(m)->shape_from;
 
-    return core < m->options.objects ? core : m->options.objects;
+    return from < m->options.objects ? from : m->options.objects;
 }
 
 static inline uint64_t shape_count(const struct model *m)
 {
     return m->options.objects - shape_first(m);
+}
+
+static inline uint32_t first_class_of_shape(const struct model *m)
+{
+    return parts_of(m)->shape_class;
+}
+
+/* The number of classes that make `classes` in all, without those of an idle VM. */
+static inline uint32_t classes_left(const struct model *m, uint64_t classes)
+{
+    return (uint32_t)(classes - CORE_CLASSES - (m->class_count - first_class_of_shape(m)));
 }
 
 static inline void be_instance(struct object *o, uint32_t class)

@@ -1,11 +1,11 @@
-/* A cell is a part of a heap: objects of the kinds of mixed.def, with its shares, that refer to each other as mixed.def says.
+/* A cell is a part of a heap: objects of the kinds of a heap_data, with its shares, that refer to each other as its rows say.
  * The heap repeats one cell. Only lengths of arrays, values, references to other cells, and the choice of rare classes differ.
  * A cell grows from its first object, the spine: an Object[] whose first element is the spine of the next cell. Each new object
  * is the target of a reference of an older one. So all objects are reachable, even if the last cell is cut short. */
 #ifndef HPROF_GEN_PATTERN_H
 #define HPROF_GEN_PATTERN_H
 
-#include "heap/mixed.h"
+#include "heap/heap_data.h"
 
 /* A reference: in the low bits an object of a cell, above them which cell: the same, any, or the first; or null. */
 enum { EDGE_SLOT_BITS = 28, EDGE_SLOT = (1 << EDGE_SLOT_BITS) - 1 };
@@ -15,18 +15,18 @@ enum edge_mode { EDGE_NEAR, EDGE_FAR = 1, EDGE_HOME = 2, EDGE_TO_NULL = 4, EDGE_
 struct pattern_object {
     uint32_t edges; /* the first */
     uint32_t class;
-    uint32_t rank; /* its number within its kind; of the spine: its elements */
-    uint8_t form;  /* enum mixed_form */
-    uint8_t type;
-    uint8_t kind;
-    bool leads_far; /* an instance: a reference leads to another cell */
+    uint32_t rank;          /* its number within its kind; of the spine: its elements */
+    unsigned form : 7;      /* enum data_form */
+    unsigned leads_far : 1; /* an instance: a reference leads to another cell */
+    unsigned type : 8;
+    unsigned kind : 16;
 };
 
-_Static_assert(KINDS <= UINT8_MAX, "a kind fits a byte");
+_Static_assert(sizeof(struct pattern_object) == 16, "many of them");
 
 struct pattern_array {
     struct lengths lengths;
-    const struct mixed_row *elements;
+    const struct data_row *elements;
     uint32_t edges;   /* the number of elements, from the first on, that are edges; the others are random */
     uint32_t nonnull; /* share of nulls among the random ones, in 2^16ths */
 };
@@ -37,18 +37,21 @@ struct pattern_kind {
 };
 
 struct pattern {
-    unsigned shift;
+    const struct heap_data *data;
+    unsigned shift; /* the distance of cells is 1 << shift objects */
+    uint32_t size;  /* of a cell; less only if there is no other */
     uint64_t mask;
-    struct pattern_kind kinds[KINDS];
-    struct pattern_array arrays[MIXED_ARRAYS];
+    struct pattern_kind *kinds;
+    const struct pattern_array *arrays;
     uint32_t orphans; /* objects that no older object refers to */
     struct pattern_object *objects;
     uint32_t *edges;   /* with space for a step of MODEL_IDS_STEP after the last */
     uint32_t *members; /* the objects of each kind */
 };
 
-/* Makes a cell of 1 << shift objects, in memory of the shape. NULL without memory. */
-struct pattern *pattern_new(struct model *m, unsigned shift, const struct mixed_kind_row kinds[KINDS],
-                            const struct pattern_array arrays[MIXED_ARRAYS]);
+/* Makes a cell of `size` objects, in memory of the shape, for the kinds of data_kinds(). `arrays` must outlive it. NULL without
+ * memory. */
+struct pattern *pattern_new(struct model *m, const struct heap_data *data, uint32_t size, const struct data_kind *kinds,
+                            const struct pattern_array *arrays);
 
 #endif

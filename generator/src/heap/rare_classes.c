@@ -1,4 +1,4 @@
-/* See rare_classes.h. The tables were made from the same dump as mixed.def. */
+/* See rare_classes.h. The tables were made from the same dump as load_javac.def. */
 #include "heap/rare_classes.h"
 
 #include "heap/lengths.h"
@@ -90,10 +90,9 @@ static bool add_class(struct model *m, uint32_t name, uint32_t field_names, uint
 
 bool rare_classes_add(struct model *m, struct rare_classes *rare_classes, uint64_t classes)
 {
-    uint32_t left = (uint32_t)classes - m->class_count,
-             arrays = left / ARRAY_EACH < ARRAY_CLASSES ? left / ARRAY_EACH : ARRAY_CLASSES;
+    uint32_t left = classes_left(m, classes), arrays = left / ARRAY_EACH < ARRAY_CLASSES ? left / ARRAY_EACH : ARRAY_CLASSES;
     uint32_t last_at[DEPTHS], names, field_names;
-    uint64_t strings = classes * STRINGS_PER_CLASS / 10;
+    uint64_t strings = (classes + first_class_of_shape(m) - CORE_CLASSES) * STRINGS_PER_CLASS / 10;
 
     rare_classes->first = m->class_count;
     rare_classes->count = left - arrays;

@@ -1,4 +1,4 @@
-/* Made-up classes with few objects each, for those that mixed.def leaves out. */
+/* Made-up classes with few objects each, for those that load_javac.def leaves out. */
 #ifndef HPROF_GEN_RARE_CLASSES_H
 #define HPROF_GEN_RARE_CLASSES_H
 

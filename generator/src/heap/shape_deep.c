@@ -1,7 +1,7 @@
 /* A long chain of superclasses. Instances are of the deepest classes; fields are spread over the chain. */
 #include "heap/parts.h"
 
-enum { DEFAULT_DEPTH = 1000, WITH_FIELDS = 32, DEEPEST = 16, TOP = CORE_CLASSES };
+enum { DEFAULT_DEPTH = 1000, WITH_FIELDS = 32, DEEPEST = 16 };
 
 struct deep {
     uint32_t
@@ -45,7 +45,7 @@ static bool prepare(struct model *m)
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
     const struct deep *x = m->of_shape;
-    uint32_t depth = m->class_count - TOP, deepest = depth < DEEPEST ? depth : DEEPEST;
+    uint32_t depth = m->class_count - first_class_of_shape(m), deepest = depth < DEEPEST ? depth : DEEPEST;
     uint64_t at = index - shape_first(m), above = at % deepest;
 
     if (x->part)

@@ -40,7 +40,7 @@ static bool prepare(struct model *m)
         if (page == MODEL_NONE || !stand_in_classes_add(m, &x->pages, PAGE, page, 0, m->options.classes))
             return false;
     }
-    longest_is(m, lengths_longest(&x->lengths));
+    longest_is(m, lengths_longest(&x->lengths) * type_size(parts_of(m)->text_type, 0));
     longest_is(m, (uint64_t)(STRINGS_IN_ROW + 1) * m->options.id_size);
     string_add(m, NAME_SYMBOL, NULL, 0, symbols < 1000000000 ? (uint32_t)symbols : 1000000000);
     return true;
@@ -58,7 +58,8 @@ static void object(const struct model *m, uint64_t index, struct object *o)
     else if (in_row % 2)
         be_instance(o, CORE_STRING);
     else
-        be_primitive_array(o, TYPE_BYTE, lengths_draw(&x->lengths, even(key_of(m), at / ROW * STRINGS_IN_ROW + in_row / 2)));
+        be_primitive_array(o, parts_of(m)->text_type,
+                           lengths_draw(&x->lengths, even(key_of(m), at / ROW * STRINGS_IN_ROW + in_row / 2)));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)

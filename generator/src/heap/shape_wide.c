@@ -6,7 +6,6 @@ enum {
     MOST_FIELDS = 65535,
     FEW_FIELDS = 100,
     MORE_FIELDS = 600,
-    WIDEST = CORE_CLASSES,
     FIELDS_IN_ALL = 1 << 20,     /* a limit of memory: with more classes, each has fewer fields */
     REFERENCES_IN_ALL = 1000000, /* likewise; a class has what is left */
     WIDEST_EACH = 65536,         /* one of this many objects is an instance of the widest class */
@@ -78,11 +77,12 @@ static bool prepare(struct model *m)
 static void object(const struct model *m, uint64_t index, struct object *o)
 {
     uint64_t bits = mix_of(key_of(m), index, 31);
+    uint32_t widest = first_class_of_shape(m);
 
     if ((index - shape_first(m)) % WIDEST_EACH == 1)
-        be_instance(o, WIDEST);
+        be_instance(o, widest);
     else
-        be_instance(o, WIDEST + 1 + (uint32_t)below(bits, m->class_count - WIDEST - 1));
+        be_instance(o, widest + 1 + (uint32_t)below(bits, m->class_count - widest - 1));
 }
 
 static uint64_t reference(const struct model *m, uint64_t index, const struct object *o, uint64_t slot)

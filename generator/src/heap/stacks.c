@@ -1,5 +1,5 @@
 /* Threads and their stacks: which methods run, and what their local variables hold. Each frame is a function of its number. */
-#include "heap/parts.h"
+#include "heap/heap_data.h"
 
 #include <string.h>
 
@@ -41,6 +41,7 @@ void stacks_prepare_names(struct model *m)
 {
     struct parts *p = (struct parts *)m;
     struct stack_places *places = &p->places;
+    uint32_t others = 0;
 
     places->methods = row(p, methods, METHODS);
     places->signatures = row(p, signatures, SIGNATURES);
@@ -50,8 +51,14 @@ void stacks_prepare_names(struct model *m)
     places->group = places->main = text(p, "main");
     places->thread_source = text(p, "Thread.java");
     places->object_source = text(p, "Object.java");
-    places->thread_names =
-        string_add(m, NAME_NUMBERED, "worker-", 1, m->options.threads ? (uint32_t)m->options.threads - 1 : 0);
+    places->idle_threads = (uint32_t)idle_threads(m);
+    for (uint32_t i = 0; i < places->idle_threads; i++)
+        places->idle_names[i] = text(p, m->options.idle->threads[i]);
+    if (!places->idle_threads)
+        places->idle_names[places->idle_threads++] = places->main;
+    if (m->options.threads > places->idle_threads)
+        others = (uint32_t)m->options.threads - places->idle_threads;
+    places->thread_names = string_add(m, NAME_NUMBERED, "worker-", 1, others);
 }
 
 void stacks_prepare(struct model *m)
@@ -75,7 +82,9 @@ uint32_t model_thread_name(const struct model *m, uint64_t thread)
 {
     const struct stack_places *places = &parts_of(m)->places;
 
-    return thread == 0 ? places->main : places->thread_names + (uint32_t)(thread - 1);
+    if (thread < places->idle_threads)
+        return places->idle_names[thread];
+    return places->thread_names + (uint32_t)(thread - places->idle_threads);
 }
 
 uint32_t model_thread_group_name(const struct model *m)

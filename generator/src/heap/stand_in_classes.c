@@ -4,7 +4,7 @@
 bool stand_in_classes_add(struct model *m, struct stand_in_classes *stand_ins, const char *name, uint32_t first, uint64_t more,
                           uint64_t classes)
 {
-    uint32_t others = (uint32_t)classes - m->class_count, names = string_add(m, NAME_NUMBERED, name, 1, others);
+    uint32_t others = classes_left(m, classes), names = string_add(m, NAME_NUMBERED, name, 1, others);
 
     *stand_ins = (struct stand_in_classes){.first = first, .narrow = 1 + others, .part = (uint32_t)((more << 32) / MODEL_UNIT)};
     if (more) {

@@ -34,6 +34,7 @@ struct emitter_counts {
     uint32_t own_classes, own_strings; /* of the producer */
     uint32_t class_count;              /* with those of the producer */
     uint32_t companions;               /* the number of classes, from the first on, that have a companion object */
+    uint32_t archived;                 /* objects that the list of roots of the archive names and that are not dumped */
     uint32_t string_count;             /* with those of the producer, and the names of its classes */
 };
 

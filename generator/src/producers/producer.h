@@ -86,6 +86,7 @@ struct producer_style {
     int32_t lowest_line, line_unknown; /* lines below the first become the second */
     bool names_threads;                /* a trace names its thread */
     bool thread_blocks;                /* a ROOT_THREAD_BLOCK for each thread */
+    bool omits_java_frames;            /* roots of threads are objects and JNI locals */
     bool unknown_site;                 /* one allocation site is of a class that was never loaded */
     uint32_t cutoff;                   /* of the sites */
     uint16_t asked_flags;              /* of the sites that a client requests, with the heap summary: as in the command */
@@ -99,15 +100,17 @@ struct producer_own {
 };
 
 struct producer_heap {
-    bool companion_objects;    /* each class has a companion object, which counts as one of --objects */
-    unsigned mirrors;          /* instances of java.lang.Class, for the primitive types */
-    unsigned loaders;          /* besides the application's */
-    unsigned archived_mirrors; /* the list of roots of the archive, which counts as one of --objects, names so many objects
-                                  that are not dumped */
-    unsigned bad_booleans;     /* the number of boolean[] that hold a 7: OBJ-009 */
-    bool element_classes;      /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
-    bool cuts_nulls;           /* trailing nulls of object arrays are left out */
-    bool leaves_out_elements;  /* 1.0.3: one primitive array has no elements */
+    bool companion_objects;       /* each class has a companion object, which counts as one of --objects */
+    unsigned mirrors;             /* instances of java.lang.Class, for the primitive types */
+    unsigned loaders;             /* besides the application's */
+    bool declared_order;          /* fields are in the order of the class file; else the last one is first */
+    const struct heap_data *idle; /* heap_data.h; NULL for none */
+    unsigned archived_mirrors;    /* the list of roots of the archive, which counts as one of --objects, names so many objects
+                                  that are not dumped; fewer in a small heap */
+    unsigned bad_booleans;        /* the number of boolean[] that hold a 7: OBJ-009 */
+    bool element_classes;         /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
+    bool cuts_nulls;              /* trailing nulls of object arrays are left out */
+    bool leaves_out_elements;     /* 1.0.3: one primitive array has no elements */
 };
 
 /* Each changes a record, or gives others, before the record is given. */
@@ -136,7 +139,8 @@ struct producer {
     struct producer_parts parts;
 };
 
-extern const struct producer producer_plain, producer_hotspot, producer_jdk8_agent, producer_jvmpi_agent, producer_sa,
-    producer_graalvm, producer_mat, producer_android;
+extern const struct producer producer_plain, producer_hotspot, producer_hotspot_8, producer_hotspot_11, producer_hotspot_17,
+    producer_hotspot_21, producer_hotspot_25, producer_hotspot_28, producer_jdk8_agent, producer_jvmpi_agent, producer_sa,
+    producer_sa_17, producer_sa_21, producer_sa_25, producer_sa_28, producer_graalvm, producer_mat, producer_android;
 
 #endif

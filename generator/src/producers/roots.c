@@ -43,6 +43,8 @@ static void give_locals(struct emitter *em, uint64_t thread)
         model_frame(em->model, thread, d, &frame);
         if (frame.line == MODEL_LINE_NATIVE)
             e.tag = SUB_ROOT_JNI_LOCAL;
+        else if (em->producer->style.omits_java_frames)
+            continue;
         e.fields.ROOT_FRAME = (struct ROOT_FRAME){object_id(em, object), thread_serial(em, thread), (int32_t)d};
         if (em->producer->hooks.on_local)
             em->producer->hooks.on_local(em, &e, thread * depth + d);
@@ -90,12 +92,17 @@ static uint64_t archive_id(const struct emitter *em)
     return missing_id(em, SPARE_IDS - 1);
 }
 
+static uint64_t archived_id(const struct emitter *em, uint32_t number)
+{
+    return object_id(em, em->model->options.objects + SPARE_IDS + number);
+}
+
 /* Itself, as 28 writes it, classes, and objects that are not dumped. Nothing else names it. */
 void part_archive(struct emitter *em)
 {
     enum { CLASSES = 4 };
     struct event e = SUBRECORD_EVENT(OBJECT_ARRAY_DUMP, OBJECT_ARRAY_DUMP);
-    unsigned missing = em->producer->heap.archived_mirrors, n = 1 + CLASSES + missing;
+    uint32_t missing = em->counts.archived, n = 1 + CLASSES + missing;
 
     if (!em->counts.companions)
         return;
@@ -103,8 +110,8 @@ void part_archive(struct emitter *em)
                                                             .trace_serial = em->traces[CORE_OBJECT_ARRAY],
                                                             .elements = n,
                                                             .class_id = class_id(em, CORE_OBJECT_ARRAY)};
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t id = i == 0 ? archive_id(em) : i <= CLASSES ? class_id(em, i - 1) : missing_id(em, i - CLASSES);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t id = i == 0 ? archive_id(em) : i <= CLASSES ? class_id(em, i - 1) : archived_id(em, i - CLASSES - 1);
 
         put_id(em->room + (size_t)i * em->id_size, id, em->id_size);
     }

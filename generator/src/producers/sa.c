@@ -1,4 +1,6 @@
-/* The serviceability agent, HeapHprofBinWriter.java (PRODUCERS.md A.3). */
+/* The serviceability agent, HeapHprofBinWriter.java (PRODUCERS.md A.3): "sa" with the quirks of all versions, the others with those
+ * of one. */
+#include "heap/heap_data.h"
 #include "producers/emitter.h"
 
 /* In standard UTF-8. */
@@ -61,41 +63,77 @@ static part *const before[] = {part_dummy_trace, part_class_names, part_field_na
 static part *const dump[] = {part_classes, part_objects, part_archive, part_threads, part_globals, NULL};
 static part *const after[] = {NULL};
 
+/* What no version changed. */
+#define SA \
+    .profile = "sa", .file.id_sizes = 1 << 4 | 1 << 8, .file.version = V102, .file.id_size = 8, .file.segment_size = 0, \
+    .file.compressed_segment_size = 1, \
+    .numbers.ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}}, \
+    .numbers.ids8 = {.strings = {0x7f3a00001000, 16}, \
+                     .frames = {1, 1}, \
+                     .objects = {0x700000000, 16}, \
+                     .references = {0x7f3b00002000, 8}}, \
+    .numbers.id_limit4 = UINT64_C(1) << 32, .numbers.class_start = 1, .numbers.thread_start = 1, .numbers.trace_start = 1, \
+    .style.names = NAMES_INNER, .style.time = TIME_ZERO, .style.traces = TRACE_DUMMY, .style.constants = CONSTANTS_NONE, \
+    .style.lowest_line = -3, .style.names_threads = true, .own.classes = classes, .own.strings = strings, \
+    .own.statics = statics, .heap.mirrors = 9, .heap.loaders = 2, .hooks.on_thread = on_thread, .hooks.on_local = on_local, \
+    .parts.before = before, .parts.after = after
+
 const struct producer producer_sa = {
+    SA,
     .name = "sa",
     .about = "the serviceability agent: jhsdb jmap --binaryheap, jmap -F",
-    .profile = "sa",
     .file.versions = 1 << V101 | 1 << V102,
-    .file.id_sizes = 1 << 4 | 1 << 8,
-    .file.version = V102,
-    .file.id_size = 8,
-    .file.segment_size = 0,
-    .file.compressed_segment_size = 1,
-    .numbers.ids4 = {.strings = {0x1000, 8}, .frames = {1, 1}, .objects = {0x2000, 8}, .references = {0xf0000000, 8}},
-    .numbers.ids8 = {.strings = {0x7f3a00001000, 16},
-                     .frames = {1, 1},
-                     .objects = {0x700000000, 16},
-                     .references = {0x7f3b00002000, 8}},
-    .numbers.id_limit4 = UINT64_C(1) << 32,
-    .numbers.class_start = 1,
-    .numbers.thread_start = 1,
-    .numbers.trace_start = 1,
-    .style.names = NAMES_INNER,
-    .style.time = TIME_ZERO,
-    .style.traces = TRACE_DUMMY,
-    .style.constants = CONSTANTS_NONE,
-    .style.lowest_line = -3,
-    .style.names_threads = true,
-    .own.classes = classes,
-    .own.strings = strings,
-    .own.statics = statics,
-    .heap.mirrors = 9,
-    .heap.loaders = 2,
     .heap.archived_mirrors = 3,
     .hooks.on_trace = on_trace,
-    .hooks.on_thread = on_thread,
-    .hooks.on_local = on_local,
-    .parts.before = before,
     .parts.dump = dump,
-    .parts.after = after,
+};
+
+/* The roots are threads and JNI locals. From 27 on they are also frames and sticky classes. */
+static part *const dump_17[] = {part_classes, part_objects, part_threads, NULL};
+static part *const dump_21[] = {part_classes, part_objects, part_archive, part_threads, NULL};
+static part *const dump_28[] = {part_classes, part_objects, part_threads, part_sticky_classes, NULL};
+
+const struct producer producer_sa_17 = {
+    SA,
+    .name = "sa-17",
+    .about = "that of JDK 17",
+    .file.versions = 1 << V102,
+    .style.omits_java_frames = true,
+    .heap.declared_order = true,
+    .heap.idle = &idle_17,
+    .parts.dump = dump_17,
+};
+
+const struct producer producer_sa_21 = {
+    SA,
+    .name = "sa-21",
+    .about = "that of JDK 21",
+    .file.versions = 1 << V102,
+    .style.omits_java_frames = true,
+    .heap.declared_order = true,
+    .heap.idle = &idle_21,
+    .heap.archived_mirrors = 956,
+    .parts.dump = dump_21,
+};
+
+const struct producer producer_sa_25 = {
+    SA,
+    .name = "sa-25",
+    .about = "that of JDK 25",
+    .file.versions = 1 << V102,
+    .style.omits_java_frames = true,
+    .heap.declared_order = true,
+    .heap.idle = &idle_25,
+    .heap.archived_mirrors = 1167,
+    .parts.dump = dump_21,
+};
+
+const struct producer producer_sa_28 = {
+    SA,
+    .name = "sa-28",
+    .about = "that of JDK 28",
+    .file.versions = 1 << V102,
+    .heap.declared_order = true,
+    .heap.idle = &idle_28,
+    .parts.dump = dump_28,
 };

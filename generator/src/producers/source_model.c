@@ -11,9 +11,11 @@
 #include "stream/encode.h"
 #include "stream/segments.h"
 
-static const struct producer *const producers[] = {&producer_plain,       &producer_hotspot, &producer_jdk8_agent,
-                                                   &producer_jvmpi_agent, &producer_sa,      &producer_graalvm,
-                                                   &producer_mat,         &producer_android};
+static const struct producer *const producers[] = {
+    &producer_plain,      &producer_hotspot,    &producer_hotspot_8,  &producer_hotspot_11, &producer_hotspot_17,
+    &producer_hotspot_21, &producer_hotspot_25, &producer_hotspot_28, &producer_jdk8_agent, &producer_jvmpi_agent,
+    &producer_sa,         &producer_sa_17,      &producer_sa_21,      &producer_sa_25,      &producer_sa_28,
+    &producer_graalvm,    &producer_mat,        &producer_android};
 enum { PRODUCERS = sizeof producers / sizeof *producers };
 
 /* 2026-01-01: the same options give the same dump. */
@@ -134,7 +136,8 @@ static bool lay_out_ids(struct emitter *em, const char **failure)
     const struct model_options *o = &em->model->options;
     bool small = em->id_size == 4;
     uint64_t limit = small ? UINT64_C(1) << 32 : UINT64_MAX, object_limit = small ? producer->numbers.id_limit4 : limit;
-    uint64_t classes = (uint64_t)em->counts.class_count + 1, others = classes + SPARE_IDS, objects = objects_of(em, 0);
+    uint64_t classes = (uint64_t)em->counts.class_count + 1, others = classes + SPARE_IDS + em->counts.archived,
+             objects = objects_of(em, 0);
     uint64_t least = producer->heap.companion_objects ? 2 : 1; /* the object beside a class has the next ID */
 
     em->ids = small ? producer->numbers.ids4 : producer->numbers.ids8;
@@ -230,7 +233,7 @@ static uint32_t count_companions(const struct emitter *em)
     uint64_t objects = em->model->options.objects;
 
     if (em->producer->heap.archived_mirrors)
-        return objects > 1;
+        return objects > 1 && em->counts.archived > 0;
     return em->model->class_count < objects / 2 ? em->model->class_count : (uint32_t)(objects / 2);
 }
 
@@ -243,6 +246,7 @@ static bool make_model(struct emitter *em, const struct source_settings *s, cons
     if (!em->model || !(em->producer->heap.companion_objects || em->producer->heap.archived_mirrors))
         return em->model;
     options = em->model->options;
+    em->counts.archived = (uint32_t)model_share_of_idle(em->model, em->producer->heap.archived_mirrors);
     em->counts.companions = count_companions(em);
     options.objects -= em->counts.companions;
     model_free(em->model);
@@ -291,6 +295,36 @@ static void free_source(struct source *source)
 
 static bool run(struct source *source, struct stage *first, const bool *stop);
 
+static void settle_model(const struct producer *producer, struct model_options *o)
+{
+    o->mirrors = producer->heap.mirrors;
+    o->loaders = producer->heap.loaders;
+    o->idle = producer->heap.idle;
+    o->declared_order = producer->heap.declared_order;
+}
+
+uint64_t source_model_most(const struct source_settings *settings)
+{
+    enum { MORE_THAN_IDLE = 100000000 };
+    const struct producer *producer = settings->producer ? settings->producer : producers[0];
+    struct model_options o = settings->model;
+    struct model *m;
+    const char *failure;
+    uint64_t most;
+
+    if (!o.load || !load_is_none(o.load))
+        return UINT64_MAX;
+    settle_model(producer, &o);
+    o.objects = MORE_THAN_IDLE;
+    o.id_size = settings->id_size ? settings->id_size : producer->file.id_size;
+    m = model_new(settings->shape ? settings->shape : shapes[0], &o, &failure);
+    if (!m)
+        return failure ? UINT64_MAX : 0; /* what is wrong with the options is reported by source_model_new() */
+    most = model_idle_objects(m) + (producer->heap.archived_mirrors > 0);
+    model_free(m);
+    return most * (settings->heap_dumps ? settings->heap_dumps : 1);
+}
+
 struct source *source_model_new(const struct source_settings *settings, const char **failure)
 {
     struct source_settings s = *settings;
@@ -323,8 +357,7 @@ struct source *source_model_new(const struct source_settings *settings, const ch
 
     s.model.id_size = s.id_size;
     s.model.objects = objects_of(em, em->heap_dumps - 1); /* the shortest sub-record */
-    s.model.mirrors = producer->heap.mirrors;
-    s.model.loaders = producer->heap.loaders;
+    settle_model(producer, &s.model);
     if (make_model(em, &s, failure))
         count_own(em);
     if (!em->model || !lay_out_ids(em, failure) || !allocate(em)) {

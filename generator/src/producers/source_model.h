@@ -30,6 +30,9 @@ struct source_settings {
     bool compressed; /* the serviceability agent: a segment for each sub-record */
 };
 
+/* The most objects that there can be: those of an idle VM without a load; UINT64_MAX for no limit. 0 without memory. */
+uint64_t source_model_most(const struct source_settings *settings);
+
 /* Returns NULL, with a sentence in *failure that says what is allowed, if the producer cannot write this: IDs of 8 bytes in a
  * dump of the agent, more objects than IDs of 4 bytes can name. *failure is NULL if memory ran out. */
 struct source *source_model_new(const struct source_settings *settings, const char **failure);

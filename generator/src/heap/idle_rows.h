@@ -1,0 +1,37 @@
+/* Makes the struct heap_data of an idle VM of the rows of DATA_DEF: as data_rows.h. */
+#include "heap/data_rows.h"
+
+/* clang-format off */
+#undef IDLE
+#undef CORE
+#undef KNOWN
+#undef CLASS
+#undef OBJECT_ARRAYS
+#undef PRIMITIVE_ARRAYS
+#undef SLOT
+#undef TARGET
+#define CORE NOTHING
+#define KNOWN NOTHING
+#define CLASS NOTHING
+#define OBJECT_ARRAYS NOTHING
+#define PRIMITIVE_ARRAYS NOTHING
+#define SLOT NOTHING
+#define TARGET NOTHING
+
+#define IDLE(objects, strings, globals) IDLE_OBJECTS = objects, IDLE_STRINGS = strings, IDLE_GLOBALS = globals
+enum {
+#include DATA_DEF
+};
+
+#undef IDLE
+#undef IDLE_THREAD
+#define IDLE NOTHING
+#define IDLE_THREAD(name) name,
+static const char *const thread_names[] = {
+#include DATA_DEF
+    NULL};
+
+#define IDLE_OF_ROWS(class, declared) \
+    {DATA_OF_ROWS, .mark = class, .declared_order = declared, .shares = IDLE_OBJECTS, .strings = IDLE_STRINGS, \
+     .globals = IDLE_GLOBALS, .threads = thread_names}
+/* clang-format on */
