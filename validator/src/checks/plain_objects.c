@@ -136,7 +136,7 @@ HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
 HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const struct hot_class *class, const uint8_t *body,
                            uint64_t *references, const struct form form)
 {
-    const uint32_t *counts = s->wide->fields + class->first, *field = counts + 2, *end = field + counts[0];
+    const uint32_t *counts = s->wide.fields + class->first, *field = counts + 2, *end = field + counts[0];
     struct batch b;
 
     b.n = 0;

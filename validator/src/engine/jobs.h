@@ -5,7 +5,10 @@
  * rest of a job that stopped it checks itself. So there is one code for all that is rare, and nothing depends on which thread
  * was faster.
  *
- * Several jobs, a batch, are begun together, against the tables as they are then, and all are done before the coordinator goes on.
+ * The coordinator adds jobs to a queue, far ahead of what it takes over, and does jobs itself while the next one in the order of
+ * the file is not done. The queue pauses while the coordinator checks something itself: no job is done meanwhile, because jobs
+ * read the tables that the coordinator may change. So a job is checked against the tables of some moment before the coordinator
+ * comes to it, and the report does not depend on which.
  * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the
  * start of a job, the heap dump is rolled back to its first record and checked again without jobs. IDs that are defined twice
  * are reported by the second look, at the end of the heap dump or at a record that is no part of it, because which definition
