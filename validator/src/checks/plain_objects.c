@@ -46,7 +46,10 @@ HOT void mark_batch(struct segment *s, struct recent_page *recent, const enum id
 {
     struct recent_page near = *recent;
 
-    if (!form.others && s->objects->known)
+    if (form.others)
+        for (size_t i = 0; i < b->n; i++)
+            id_windows_fetch(near.windows, b->keys[i], flag, form.id_size);
+    else if (s->objects->known)
         for (size_t i = 0; i < b->n; i++)
             id_set_fetch(s->objects, b->keys[i], flag, form.id_size);
     for (size_t i = 0; i < b->n; i++)

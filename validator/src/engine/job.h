@@ -78,13 +78,14 @@ struct job_queue {
 struct jobs {
     struct workers *workers;
     unsigned thread_count; /* with the coordinator */
+    unsigned ready;        /* those for which there was memory */
     struct job_thread *threads;
     uint64_t job_size;
     size_t pieces_most;            /* in a job */
     bool is_test;                  /* small jobs, in any order */
     size_t buffer_size, read_size; /* of a thread, and what is read at once */
 
-    struct input_source source;    /* that the threads read at any position: a copy, because that of the input moves */
+    struct input_source source; /* that the threads read at any position: a copy, because that of the input moves */
     struct job_queue queue;
     struct piece *pieces;        /* of all jobs of the ring */
     bool is_open;                /* the threads work */

@@ -216,6 +216,8 @@ void do_jobs(void *context, unsigned number)
     struct jobs *j = context;
     uint64_t job;
 
+    if (number >= j->ready)
+        return;
     while (queue_take(&j->queue, &job))
         do_job(&j->threads[number], job);
     id_windows_finish(j->threads[number].windows, number * (PAGE_GROUPS / j->thread_count));

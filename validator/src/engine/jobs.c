@@ -60,9 +60,11 @@ static bool prepare_threads(struct engine *e)
     }
     if (j->thread_count == 1 && !j->is_test)
         return false;
-    for (unsigned i = 0; i < j->thread_count; i++)
-        if (!prepare_thread(e, &j->threads[i]))
-            return false;
+    j->ready = 0;
+    while (j->ready < j->thread_count && prepare_thread(e, &j->threads[j->ready]))
+        j->ready++;
+    if (j->ready < (j->is_test ? 1 : 2))
+        return false;
     if (id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice))
         return true;
     end_sharing(e);
