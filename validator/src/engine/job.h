@@ -1,19 +1,26 @@
 /* What the files of the jobs share. job_pieces.c divides a heap dump into jobs; job_queue.c hands them to the threads; job_thread.c
- * does a job; job_waiting.c has the same threads check instances that waited; jobs.c is the coordinator. */
+ * does a job; job_parts.c finds the sub-records of a part of a giant record; job_waiting.c has the same threads check instances that
+ * waited; jobs.c is the coordinator. */
 #ifndef HPROF_JOB_H
 #define HPROF_JOB_H
 
 #include "engine/engine.h"
 
+#define UNKNOWN_STOP UINT64_MAX
+
 enum {
     CLASSES_MET = 256, /* at most, in a job */
-    RANGES_MOST = 64   /* likewise, of waiting instances */
+    RANGES_MOST = 64,  /* likewise, of waiting instances */
+    STOPS = 16         /* so that the end of a part wakes few threads but the one that waits for it */
 };
 
-/* The sub-records of a heap dump record, or some of them, that belong to one job. */
+/* The sub-records of a heap dump record, or some of them, that belong to one job. A giant record is cut anywhere: its parts are those
+ * that begin between two cuts. Where the first one is, is known only once the part before is framed (job_parts.c). */
 struct piece {
-    uint64_t at, end;
+    uint64_t at, end; /* of a part, until its job is done: cuts */
     uint64_t record_end;
+    bool is_part;   /* the only piece of its job */
+    bool is_within; /* a part that is not the first */
     bool begins_record;
     uint8_t header[RECORD_HEADER_SIZE]; /* then: of the record */
 };
@@ -29,7 +36,9 @@ struct job {
     struct piece *pieces;
     size_t piece_count;
     uint64_t size;
-    bool done; /* under the lock of the queue */
+    bool done; /* under the lock of the queue, as the next */
+    uint64_t
+        stop; /* of a part: its end; UNKNOWN_STOP if lengths do not lead to the next part; 0 as long as that is not decided */
     /* The result: */
     uint64_t checked_until; /* the end of its last piece if all was plain */
     uint32_t layouts;       /* that were known when it was done */
@@ -60,8 +69,9 @@ struct job_thread {
  * in that order; between, any thread does them. The tables that a job reads change only while the queue is paused. */
 struct job_queue {
     pthread_mutex_t lock;
-    pthread_cond_t more; /* jobs, or the end: the threads wait for it */
-    pthread_cond_t done; /* a job is done: the coordinator waits for it */
+    pthread_cond_t more;        /* jobs, or the end: the threads wait for it */
+    pthread_cond_t done;        /* a job is done: the coordinator waits for it */
+    pthread_cond_t stop[STOPS]; /* the end of a part is known, by its number: the thread with the next part waits for it */
     struct job *ring;
     size_t capacity;
     uint64_t *order; /* a ring: the numbers of jobs in the order in which they are begun */
@@ -96,10 +106,11 @@ struct jobs {
     void (*work)(struct job_thread *t, struct job *job);
 
     size_t next_piece; /* of the job at the front, that the coordinator has not come to */
+    uint64_t border;   /* the end of the piece before it */
     struct {           /* where the next piece begins */
         uint64_t at;
         uint64_t record_end; /* 0 if there is none */
-        bool begins_record;
+        bool begins_record, is_within;
         uint8_t header[RECORD_HEADER_SIZE];
     } gather;
     uint64_t next_range; /* likewise of the log of waiting instances */
@@ -146,6 +157,10 @@ bool queue_help(struct job_queue *q, uint64_t *number);
 /* For any other thread: takes a job. Waits until there is one; false at the end. */
 bool queue_take(struct job_queue *q, uint64_t *number);
 void queue_finish(struct job_queue *q, uint64_t number);
+/* The end of a part is known. For the next part: whether it is; waits until it is. */
+void queue_give_stop(struct job_queue *q, uint64_t number, uint64_t stop);
+bool queue_has_stop(struct job_queue *q, uint64_t number);
+uint64_t queue_await_stop(struct job_queue *q, uint64_t number);
 /* When it returns, no thread does a job, and none begins one before queue_resume(). */
 void queue_pause(struct job_queue *q);
 void queue_resume(struct job_queue *q);
@@ -156,12 +171,19 @@ void queue_end(struct job_queue *q);
 extern const struct first_meetings meetings_in_jobs;
 /* Before the threads begin. */
 void prepare_segment(struct engine *e, struct job_thread *t);
+/* Reads more bytes into the buffer, up to `end`, and keeps those from the next needed offset on. False if there are none, or no
+ * room. */
+bool read_more(struct job_thread *t, uint64_t from, uint64_t end);
 /* Do one job. */
 void check_pieces(struct job_thread *t, struct job *job);
 void check_range(struct job_thread *t, struct job *job);
 /* Does jobs until the queue ends, as the thread with a number. `context` is the struct jobs. */
 void do_jobs(void *context, unsigned number);
 void do_job(struct job_thread *t, uint64_t number);
+
+/* ---- job_parts.c ---- */
+/* Finds out where the only piece of the present job begins and ends. False if there is nothing to check. */
+bool frame_part(struct job_thread *t);
 
 /* ---- jobs.c ---- */
 /* Lets the threads begin. False if there are none, or no memory for them. */

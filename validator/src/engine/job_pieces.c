@@ -1,5 +1,4 @@
-/* Divides a heap dump into pieces and jobs, by the headers of its records, which are read ahead, and in a giant record by the
- * lengths of its sub-records. */
+/* Divides a heap dump into pieces and jobs, by the headers of its records, which are read ahead. */
 #include <string.h>
 
 #include "engine/job.h"
@@ -38,29 +37,15 @@ static const uint8_t *look_at_header(struct engine *e, uint64_t at, uint64_t dis
     return n < RECORD_HEADER_SIZE ? NULL : p;
 }
 
-/* The end of the first sub-record from an offset on that ends at `wanted` or later, all of them by their lengths; before that where
- * the next one has none, or ends after `end`. */
-static uint64_t find_cut(struct engine *e, uint64_t at, uint64_t wanted, uint64_t end)
-{
-    for (bool is_read = false; at < wanted; is_read = true) {
-        size_t n;
-        const uint8_t *p = is_read ? read_ahead(e, at, e->run.sizes.ahead, &n) : find_ahead(e->jobs, at, &n);
-        uint64_t passed = walk_over(p, n, wanted - at, end - at, e->file.id_size, e->file.version);
-
-        if (is_read && !passed)
-            break;
-        at += passed;
-    }
-    return at;
-}
-
-/* The end of the piece that begins at a sub-record: of the record, if that is not far and in the file. */
-static uint64_t end_of_piece(struct engine *e, uint64_t at, uint64_t record_end)
+/* The end of the piece that begins at a sub-record, or at a cut: of the record, if that is not far and in the file. Else a cut. */
+static uint64_t end_of_piece(struct engine *e, uint64_t at, uint64_t record_end, bool *is_part)
 {
     uint64_t size = input_file_size(&e->in), job_size = e->jobs->job_size;
+    uint64_t end = record_end < size ? record_end : size;
 
-    if (record_end - at > 2 * job_size)
-        return find_cut(e, at, at + job_size, record_end < size ? record_end : size);
+    *is_part = e->jobs->gather.is_within || record_end - at > 2 * job_size;
+    if (*is_part && end > at)
+        return end - at > job_size ? at + job_size : end;
     return record_end <= size ? record_end : at;
 }
 
@@ -70,7 +55,7 @@ void begin_pieces(struct engine *e, uint64_t at, uint64_t end)
 
     j->gather.at = at;
     j->gather.record_end = end;
-    j->gather.begins_record = false;
+    j->gather.begins_record = j->gather.is_within = false;
 }
 
 /* A record has ended: the segment that follows is next, if there is one. */
@@ -90,26 +75,32 @@ static void go_to_next_record(struct engine *e, uint64_t distance)
     memcpy(j->gather.header, p, RECORD_HEADER_SIZE);
 }
 
-/* False if there is none. */
+/* False if there is none, or if it is a part and not the first piece of its job. */
 static bool gather_piece(struct engine *e, struct job *job)
 {
     struct jobs *j = e->jobs;
-    uint64_t at = j->gather.at, end = end_of_piece(e, at, j->gather.record_end);
-    struct piece *piece = &job->pieces[job->piece_count];
+    struct piece piece = {.at = j->gather.at,
+                          .record_end = j->gather.record_end,
+                          .begins_record = j->gather.begins_record,
+                          .is_within = j->gather.is_within};
 
-    if (end == at) {
+    piece.end = end_of_piece(e, piece.at, piece.record_end, &piece.is_part);
+    if (piece.is_part && job->piece_count)
+        return false;
+    if (piece.end <= piece.at) {
         j->gather.record_end = 0;
         return false;
     }
-    *piece = (struct piece){.at = at, .end = end, .record_end = j->gather.record_end, .begins_record = j->gather.begins_record};
-    memcpy(piece->header, j->gather.header, RECORD_HEADER_SIZE);
-    job->piece_count++;
-    job->size += end - at;
-    if (end == j->gather.record_end)
-        go_to_next_record(e, end - at);
-    else
-        begin_pieces(e, end, j->gather.record_end);
-    return true;
+    memcpy(piece.header, j->gather.header, RECORD_HEADER_SIZE);
+    job->pieces[job->piece_count++] = piece;
+    job->size += piece.end - piece.at;
+    if (piece.end == piece.record_end) {
+        go_to_next_record(e, piece.end - piece.at);
+    } else {
+        begin_pieces(e, piece.end, piece.record_end);
+        j->gather.is_within = true;
+    }
+    return !piece.is_part;
 }
 
 /* False if there is nothing left for it. */
@@ -119,6 +110,7 @@ static bool gather_job(struct engine *e, uint64_t number)
     struct job *job = queue_job(&j->queue, number);
 
     job->done = false;
+    job->stop = 0;
     job->pieces = j->pieces + number % j->queue.capacity * j->pieces_most;
     job->piece_count = 0;
     job->size = 0;
@@ -128,7 +120,7 @@ static bool gather_job(struct engine *e, uint64_t number)
     return job->piece_count;
 }
 
-/* A test begins jobs in a random order, on which nothing may depend. */
+/* A test begins jobs in a random order, on which nothing may depend. But parts wait for the part before. */
 static void choose_order(struct engine *e, uint64_t from, uint64_t to)
 {
     struct job_queue *q = &e->jobs->queue;
@@ -141,6 +133,8 @@ static void choose_order(struct engine *e, uint64_t from, uint64_t to)
             random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
             other = from + (random >> 33) % (i - from + 1);
         }
+        if (queue_job(q, i)->pieces[0].is_part || queue_job(q, other)->pieces[0].is_part)
+            other = i;
         q->order[i % q->capacity] = q->order[other % q->capacity];
         q->order[other % q->capacity] = i;
     }

@@ -3,17 +3,21 @@
 
 bool queue_init(struct job_queue *q, struct memory *memory, size_t capacity)
 {
-    *q = (struct job_queue){.capacity = capacity};
+    *q = (struct job_queue){.capacity = capacity + 1}; /* one more: the job before the front keeps its place */
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->more, NULL);
     pthread_cond_init(&q->done, NULL);
-    q->ring = memory_try(memory, capacity * sizeof *q->ring);
-    q->order = memory_try(memory, capacity * sizeof *q->order);
+    for (size_t i = 0; i < STOPS; i++)
+        pthread_cond_init(&q->stop[i], NULL);
+    q->ring = memory_try(memory, q->capacity * sizeof *q->ring);
+    q->order = memory_try(memory, q->capacity * sizeof *q->order);
     return q->ring && q->order;
 }
 
 void queue_clear(struct job_queue *q, struct memory *memory)
 {
+    for (size_t i = 0; i < STOPS; i++)
+        pthread_cond_destroy(&q->stop[i]);
     pthread_cond_destroy(&q->done);
     pthread_cond_destroy(&q->more);
     pthread_mutex_destroy(&q->lock);
@@ -29,7 +33,7 @@ void queue_begin(struct job_queue *q)
 
 size_t queue_room(const struct job_queue *q)
 {
-    return q->capacity - (size_t)(q->added - q->front);
+    return q->capacity - 1 - (size_t)(q->added - q->front);
 }
 
 void queue_add(struct job_queue *q, uint64_t number)
@@ -104,6 +108,35 @@ void queue_finish(struct job_queue *q, uint64_t number)
     pthread_mutex_unlock(&q->lock);
     if (wake)
         pthread_cond_signal(&q->done);
+}
+
+void queue_give_stop(struct job_queue *q, uint64_t number, uint64_t stop)
+{
+    pthread_mutex_lock(&q->lock);
+    queue_job(q, number)->stop = stop;
+    pthread_mutex_unlock(&q->lock);
+    pthread_cond_broadcast(&q->stop[number % STOPS]);
+}
+
+bool queue_has_stop(struct job_queue *q, uint64_t number)
+{
+    bool has;
+
+    pthread_mutex_lock(&q->lock);
+    has = queue_job(q, number)->stop;
+    pthread_mutex_unlock(&q->lock);
+    return has;
+}
+
+uint64_t queue_await_stop(struct job_queue *q, uint64_t number)
+{
+    uint64_t stop;
+
+    pthread_mutex_lock(&q->lock);
+    while (!(stop = queue_job(q, number)->stop))
+        pthread_cond_wait(&q->stop[number % STOPS], &q->lock);
+    pthread_mutex_unlock(&q->lock);
+    return stop;
 }
 
 void queue_pause(struct job_queue *q)

@@ -92,8 +92,7 @@ const struct first_meetings meetings_in_jobs = {meet_class, meet_array_class, me
 
 /* ---- A thread does a job ---- */
 
-/* Reads more bytes of the job into the buffer, from the next needed offset on. False if there are none, or no room. */
-static bool read_more(struct job_thread *t, uint64_t from, uint64_t end)
+bool read_more(struct job_thread *t, uint64_t from, uint64_t end)
 {
     const struct jobs *j = t->e->jobs;
     size_t rest = 0, room, got;
@@ -184,10 +183,13 @@ static void begin_job(struct job_thread *t, struct job *job)
 void check_pieces(struct job_thread *t, struct job *job)
 {
     struct segment *s = &t->segment;
-    uint64_t end = job->pieces[job->piece_count - 1].end;
+    uint64_t end;
 
     job->waiting_count = 0;
     s->waiting = (struct waiting_run){.next = UINT64_MAX};
+    if (job->pieces[0].is_part && !frame_part(t))
+        return;
+    end = job->pieces[job->piece_count - 1].end;
     for (size_t i = 0; i < job->piece_count; i++) {
         job->checked_until = check_piece(t, &job->pieces[i], end);
         if (job->checked_until < job->pieces[i].end)

@@ -7,7 +7,7 @@ static void add_ranges(struct engine *e)
 {
     struct jobs *j = e->jobs;
     struct job_queue *q = &j->queue;
-    uint64_t number = q->added, end = q->front + q->capacity;
+    uint64_t number = q->added, end = number + queue_room(q);
 
     for (; number < end && next_waiting_range(&e->heap.waiting, &j->next_range, &j->range); number++) {
         struct job *job = queue_job(q, number);

@@ -167,6 +167,7 @@ static bool begin_jobs(struct engine *e)
     pause_jobs(e);
     begin_pieces(e, e->in.offset, e->position.heap_end);
     add_pieces(e);
+    j->border = e->in.offset;
     if (j->queue.added - j->queue.front < (j->is_test ? 1 : 2) || (!j->is_open && !open_jobs(e, add_pieces, check_pieces))) {
         j->due = j->gather.at > e->in.offset ? j->gather.at : e->in.offset + j->job_size;
         drop_jobs(j);
@@ -231,6 +232,15 @@ static void leave_job(struct engine *e, const struct job *job)
         j->distance *= 2;
 }
 
+/* To the next piece, or after the last one to the next job. */
+static void pass_piece(struct jobs *j, const struct job *job)
+{
+    if (++j->next_piece < job->piece_count)
+        return;
+    j->next_piece = 0;
+    queue_pass(&j->queue);
+}
+
 static void take_over_piece(struct engine *e, struct job *job, const struct piece *piece)
 {
     struct jobs *j = e->jobs;
@@ -241,17 +251,27 @@ static void take_over_piece(struct engine *e, struct job *job, const struct piec
     if (!stopped || job->checked_until > piece->at)
         report_wrong_instance(&e->ck);
     input_go_on_at(&e->in, stopped ? job->checked_until : piece->end);
-    j->next_piece++;
-    if (stopped)
+    j->border = piece->end;
+    if (stopped) {
         leave_job(e, job);
-    if (stopped || j->next_piece == job->piece_count) {
-        j->next_piece = 0;
-        queue_pass(&j->queue);
+        j->next_piece = job->piece_count;
     }
+    pass_piece(j, job);
     if (stopped && j->due <= e->in.offset)
         j->due = e->in.offset + 1;        /* the coordinator first checks what is not plain */
     e->heap.stretches.due = e->in.offset; /* what the coordinator checks after that is not in the job's stretch */
     show_progress(e);
+}
+
+/* Lengths do not lead to the parts that follow: no more of them are wanted until the coordinator has passed what is wrong. */
+static void leave_parts(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+
+    pause_jobs(e);
+    drop_jobs(j);
+    if (j->due <= e->in.offset)
+        j->due = e->in.offset + 1;
 }
 
 /* The next piece that jobs check; NULL if there is none. */
@@ -260,30 +280,37 @@ static const struct piece *next_piece(const struct jobs *j)
     return is_active(j) ? &queue_job(&j->queue, j->queue.front)->pieces[j->next_piece] : NULL;
 }
 
-bool jobs_take_over(struct engine *e)
-{
-    struct jobs *j = e->jobs;
-    const struct piece *piece;
-
-    if (!j || j->failed || e->run.stopped || (!is_active(j) && !begin_jobs(e)))
-        return false;
-    piece = next_piece(j);
-    if (e->in.offset < piece->at) {
-        pause_jobs(e);
-        return false;
-    }
-    if (e->in.offset > piece->at || e->position.heap_end != piece->record_end)
-        jobs_fail(e);
-    else
-        take_over_piece(e, await_job(e), piece);
-    return true;
-}
-
 uint64_t jobs_border(const struct engine *e)
 {
     const struct piece *piece = e->jobs ? next_piece(e->jobs) : NULL;
 
-    return piece ? piece->at : UINT64_MAX;
+    return !piece ? UINT64_MAX : piece->is_within ? e->jobs->border : piece->at;
+}
+
+bool jobs_take_over(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+    const struct piece *piece;
+    struct job *job;
+
+    if (!j || j->failed || e->run.stopped || (!is_active(j) && !begin_jobs(e)))
+        return false;
+    if (e->in.offset < jobs_border(e)) {
+        pause_jobs(e);
+        return false;
+    }
+    job = await_job(e);
+    piece = next_piece(j);
+    if (!job->piece_count) {
+        if (job->stop == UNKNOWN_STOP)
+            leave_parts(e);
+        pass_piece(j, job);
+    } else if (e->in.offset != piece->at || e->position.heap_end != piece->record_end) {
+        jobs_fail(e);
+    } else {
+        take_over_piece(e, job, piece);
+    }
+    return true;
 }
 
 const uint8_t *jobs_header(const struct engine *e)
