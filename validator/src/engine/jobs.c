@@ -216,20 +216,28 @@ static void take_over_job(struct engine *e, struct job *job)
     add_met_classes(e, job);
 }
 
-/* The coordinator checks the rest of a job. If the job found little to be plain, others are not worth it until farther on. */
+/* What follows is not worth jobs until farther on, and farther each time. */
+static void leave_jobs(struct engine *e, uint64_t at)
+{
+    struct jobs *j = e->jobs;
+
+    pause_jobs(e);
+    drop_jobs(j);
+    if (j->due < at + j->distance)
+        j->due = at + j->distance;
+    if (j->distance < 256 * j->job_size)
+        j->distance *= 2;
+}
+
+/* The coordinator checks the rest of a job. */
 static void leave_job(struct engine *e, const struct job *job)
 {
     struct jobs *j = e->jobs;
 
-    if (j->is_test || job->checked_until - job->pieces[0].at >= job->size / 2) {
+    if (j->is_test || job->checked_until - job->pieces[0].at >= job->size / 2)
         j->distance = j->job_size;
-        return;
-    }
-    pause_jobs(e);
-    drop_jobs(j);
-    j->due = job->checked_until + j->distance;
-    if (j->distance < 256 * j->job_size)
-        j->distance *= 2;
+    else
+        leave_jobs(e, job->checked_until);
 }
 
 /* To the next piece, or after the last one to the next job. */
@@ -263,17 +271,6 @@ static void take_over_piece(struct engine *e, struct job *job, const struct piec
     show_progress(e);
 }
 
-/* Lengths do not lead to the parts that follow: no more of them are wanted until the coordinator has passed what is wrong. */
-static void leave_parts(struct engine *e)
-{
-    struct jobs *j = e->jobs;
-
-    pause_jobs(e);
-    drop_jobs(j);
-    if (j->due <= e->in.offset)
-        j->due = e->in.offset + 1;
-}
-
 /* The next piece that jobs check; NULL if there is none. */
 static const struct piece *next_piece(const struct jobs *j)
 {
@@ -302,8 +299,8 @@ bool jobs_take_over(struct engine *e)
     job = await_job(e);
     piece = next_piece(j);
     if (!job->piece_count) {
-        if (job->stop == UNKNOWN_STOP)
-            leave_parts(e);
+        if (job->stop == UNKNOWN_STOP) /* lengths do not lead here */
+            leave_jobs(e, e->in.offset);
         pass_piece(j, job);
     } else if (e->in.offset != piece->at || e->position.heap_end != piece->record_end) {
         jobs_fail(e);
