@@ -1,5 +1,5 @@
 /* What the files of the jobs share. job_pieces.c divides a heap dump into jobs; job_queue.c hands them to the threads; job_thread.c
- * does a job; job_parts.c finds the sub-records of a part of a giant record; job_waiting.c has the same threads check instances that
+ * does a job, with bytes from job_bytes.c; job_parts.c finds the sub-records of a part of a giant record; job_waiting.c has the same threads check instances that
  * waited; jobs.c is the coordinator. */
 #ifndef HPROF_JOB_H
 #define HPROF_JOB_H
@@ -167,13 +167,15 @@ void queue_resume(struct job_queue *q);
 /* No more jobs are begun. */
 void queue_end(struct job_queue *q);
 
+/* ---- job_bytes.c ---- */
+/* Reads more bytes into the buffer, up to `end`, and keeps those from the next needed offset on. False if there are none, or no
+ * room. */
+bool read_more(struct job_thread *t, uint64_t from, uint64_t end);
+
 /* ---- job_thread.c ---- */
 extern const struct first_meetings meetings_in_jobs;
 /* Before the threads begin. */
 void prepare_segment(struct engine *e, struct job_thread *t);
-/* Reads more bytes into the buffer, up to `end`, and keeps those from the next needed offset on. False if there are none, or no
- * room. */
-bool read_more(struct job_thread *t, uint64_t from, uint64_t end);
 /* Do one job. */
 void check_pieces(struct job_thread *t, struct job *job);
 void check_range(struct job_thread *t, struct job *job);

@@ -380,9 +380,29 @@ bool jobs_begin_again(struct engine *e)
     return true;
 }
 
-bool jobs_are_ahead(const struct engine *e)
+/* The coordinator has passed their record: nothing begins in them. */
+static bool parts_are_left(const struct engine *e)
 {
-    return e->jobs && (is_active(e->jobs) || e->jobs->failed);
+    const struct piece *piece = next_piece(e->jobs);
+
+    return piece && piece->is_within && piece->record_end <= e->in.offset;
+}
+
+bool jobs_are_ahead(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+    const struct job *job;
+
+    if (!j || j->failed)
+        return j;
+    while (parts_are_left(e) && !e->run.memory.exhausted && !e->in.error) {
+        job = await_job(e);
+        if (job->piece_count)
+            return true;
+        pass_piece(j, job);
+    }
+    pause_jobs(e);
+    return is_active(j);
 }
 
 void jobs_fail(struct engine *e)

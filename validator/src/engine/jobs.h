@@ -54,7 +54,7 @@ bool jobs_begin_again(struct engine *e);
 /* The heap dump has ended. */
 void jobs_end_heap_dump(struct engine *e);
 /* Whether there are jobs that the coordinator has not come to, or that failed. */
-bool jobs_are_ahead(const struct engine *e);
+bool jobs_are_ahead(struct engine *e);
 /* The heap dump must be checked again without jobs: checking stops, for jobs_roll_back(). */
 void jobs_fail(struct engine *e);
 /* When checking has stopped or ended: true if the heap dump was rolled back, and checking must go on. */
