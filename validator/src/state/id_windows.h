@@ -9,15 +9,15 @@
 
 #include "state/id_set.h"
 
-/* Objects are defined in ascending order, so few windows do. References lead anywhere: their windows hold those of half a gigabyte
- * of heap. What is not used is not resident. */
+/* Objects are defined in ascending order, so few windows do. References lead anywhere, so they have more. Many more would break the
+ * bound of memory for small dumps. */
 enum {
     FIRST_DEFINED = 0,
     DEFINED_WINDOWS = USUAL_OR_SMALL(32, 4),
     FIRST_REFERENCED = FIRST_DEFINED + DEFINED_WINDOWS,
-    REFERENCED_WINDOWS = USUAL_OR_SMALL(1024, 4),
+    REFERENCED_WINDOWS = USUAL_OR_SMALL(64, 4),
     FIRST_ELEMENT = FIRST_REFERENCED + REFERENCED_WINDOWS,
-    ELEMENT_WINDOWS = USUAL_OR_SMALL(256, 4),
+    ELEMENT_WINDOWS = USUAL_OR_SMALL(32, 4),
     WINDOWS = FIRST_ELEMENT + ELEMENT_WINDOWS,
     FAR_IDS = USUAL_OR_SMALL(256, 4)
 };
