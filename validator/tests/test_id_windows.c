@@ -16,7 +16,7 @@
 
 static const struct hash_key key = {0x1234567890abcdef, 0x9E3779B97F4A7C15};
 
-enum { IDS = 200000, STEPS = 100000, THREADS_MOST = 4, ROUNDS = 2, LONGEST_RUN = 300 };
+enum { FLAGS = 3, IDS = 200000, STEPS = 100000, THREADS_MOST = 4, ROUNDS = 2, LONGEST_RUN = 300 };
 
 /* ---- Where IDs lie ---------------------------------------------------------------------------------------------- */
 
@@ -164,7 +164,7 @@ static void expect_filters(const struct test_thread *t)
         struct page_filter one = {0};
 
         page_filter_add(&one, key_of(t, s->id) >> PAGE_BITS);
-        assert_true(page_filters_meet(&one, &t->pages[index_of_flag(s->flag)]));
+        assert_true(page_filters_meet(&one, &t->pages[s->flag >> 1]));
     }
 }
 

@@ -22,7 +22,8 @@
     SIZE(job_pieces, 64, 1)           /* pieces in a job */ \
     SIZE(job_classes, 256, 1)         /* classes that a job may be the first to use */ \
     SIZE(job_ranges, 64, 1)           /* of waiting instances, in a job */ \
-    SIZE(batch, 32, 1)                /* jobs in a batch for each thread */ \
+    SIZE(guess, 16, 1)                /* objects in a row that show where one begins in a part of a giant record */ \
+    SIZE(jobs_ahead, 64, 1)           /* jobs for each thread that are not taken over yet */ \
     SIZE(ahead, 256 << 10, 1 << 10)   /* in which headers of records are looked for before they are checked */ \
     SIZE(progress, 8 << 20, 1)        /* between two reports of progress */
 

@@ -3,6 +3,7 @@
 #define HPROF_MEMORY_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ struct memory {
     uint64_t peak;         /* the most bytes that were in use at once */
     uint64_t limit;        /* 0 for none */
     pthread_mutex_t *lock; /* the owner's, while several threads use this; else NULL */
-    bool exhausted;        /* an allocation failed; the run sees this and stops */
+    atomic_bool exhausted; /* an allocation failed; the run sees this and stops */
 };
 
 /* If allocator is NULL, uses malloc and free, with large blocks in huge pages if the system has them. */

@@ -73,7 +73,7 @@ static COLD const struct hot_class *load_hot(struct checker *ck, const uint8_t *
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
 
     if (!l || l->state != LAYOUT_VALID || l->total != bytes || !ck->heap->segment.hot.slots ||
-        (!describe_class(classes, index, &hot) && !describe_new_wide(&ck->heap->wide, classes, index, &hot)))
+        (!describe_class(classes, index, &hot) && !describe_wide(&ck->heap->segment.wide, classes, index, &hot)))
         return NULL;
     slot = hot_slot(&ck->heap->segment.hot, hot.raw_id);
     *slot = hot;
@@ -303,14 +303,13 @@ void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)
 
     if (!l) {
         pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_ARRAY_CLASS, offset);
-        refer(ck->heap, class_id); /* so that a class that is dumped later is not taken for a stray one */
+        if (class_id) /* so that a class that is dumped later is not taken for a stray one */
+            id_set_set(&ck->heap->objects, id_to_key(class_id, ck->file->id_size), ID_REFERENCED);
     }
-    if (!class_id || (l && l->is_array_class))
+    if (!class_id || (l && l->array_kind))
         return;
-    if (l) {
-        l->is_array_class = true;
-        l->is_object_array = is_object_array(ck->file, class_id);
-    }
+    if (l)
+        l->array_kind = is_object_array(ck->file, class_id) ? ARRAY_OF_OBJECT : ARRAY_OF_OTHERS;
     pending_uses_add(&ck->file->class_uses, class_id, CLASS_IS_ARRAY, offset);
 }
 
@@ -323,7 +322,7 @@ static bool check_array_class(struct checker *ck, const uint8_t *raw_id, uint64_
     bool in_object_array;
 
     use_array_class(ck, class_id, offset);
-    in_object_array = l ? l->is_object_array : is_object_array(ck->file, class_id);
+    in_object_array = l ? l->array_kind == ARRAY_OF_OBJECT : is_object_array(ck->file, class_id);
     if (class_id && s->hot.slots)
         make_hot_class(&s->hot, raw, s->dump, hot_array_kind(in_object_array), l ? ALWAYS : s->epoch);
     return in_object_array;

@@ -68,7 +68,7 @@ static uint32_t next_stray_class(struct checker *ck)
         const struct layout *l = classes_layout(&ck->file->classes, index);
         uint64_t id = classes_id(&ck->file->classes, index);
 
-        if (!l->has_instances && !l->is_array_class && !classes_find(&ck->file->classes, id) &&
+        if (!l->has_instances && !l->array_kind && !classes_find(&ck->file->classes, id) &&
             !(id_set_get(&ck->heap->objects, id) & (ID_REFERENCED | ID_ELEMENT)))
             return index;
     }

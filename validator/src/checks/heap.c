@@ -33,8 +33,7 @@ void heap_init(struct checker *ck)
                                      .context = ck,
                                      .id_size = ck->file->id_size,
                                      .objects = &heap->objects,
-                                     .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays,
-                                     .wide = &heap->wide};
+                                     .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays};
     enter_stretch(heap, NULL);
 }
 
@@ -62,7 +61,7 @@ void heap_begin(struct checker *ck)
     pending_uses_init(&heap->kind_uses, m, ck->file->id_size);
     keymap_init(&heap->thread_roots, m, key, sizeof(uint32_t), sizeof(uint32_t));
     byte_log_init(&heap->frame_roots, m);
-    wide_classes_init(&heap->wide, m, key);
+    wide_classes_init(&heap->segment.wide, m, key);
     stretches_init(&heap->stretches, m, ck->run->sizes.stretch);
     heap->waiting = (struct waiting){0};
     heap->segment.waiting = (struct waiting_run){.next = UINT64_MAX};
@@ -86,7 +85,7 @@ void heap_clear(struct checker *ck)
     pending_uses_clear(&heap->component_types);
     pending_uses_clear(&heap->kind_uses);
     byte_log_clear(&heap->frame_roots);
-    wide_classes_clear(&heap->wide);
+    wide_classes_clear(&heap->segment.wide);
     stretches_clear(&heap->stretches);
     byte_log_clear(&heap->waiting.log);
 }

@@ -78,7 +78,6 @@ struct heap {
     struct pending_uses object_uses, root_thread_uses, component_types;
     struct pending_uses kind_uses; /* what must not be a class: enum kind_role */
     struct archive archive;
-    struct wide_classes wide;
     struct first_instance first_instances[FIRST_INSTANCES];
     unsigned first_instance_count;
     struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */

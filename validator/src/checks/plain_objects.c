@@ -46,7 +46,10 @@ HOT void mark_batch(struct segment *s, struct recent_page *recent, const enum id
 {
     struct recent_page near = *recent;
 
-    if (!form.others && s->objects->known)
+    if (form.others)
+        for (size_t i = 0; i < b->n; i++)
+            id_windows_fetch(near.windows, b->keys[i], flag, form.id_size);
+    else if (s->objects->known)
         for (size_t i = 0; i < b->n; i++)
             id_set_fetch(s->objects, b->keys[i], flag, form.id_size);
     for (size_t i = 0; i < b->n; i++)
@@ -136,7 +139,7 @@ HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
 HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const struct hot_class *class, const uint8_t *body,
                            uint64_t *references, const struct form form)
 {
-    const uint32_t *counts = s->wide->fields + class->first, *field = counts + 2, *end = field + counts[0];
+    const uint32_t *counts = s->wide.fields + class->first, *field = counts + 2, *end = field + counts[0];
     struct batch b;
 
     b.n = 0;

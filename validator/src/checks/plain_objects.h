@@ -53,7 +53,7 @@ struct segment {
     unsigned id_size;
     uint32_t dump; /* the number of the heap dump */
     struct id_set *objects;
-    const struct wide_classes *wide;
+    struct wide_classes wide;
     struct array_log *arrays; /* gets each Object[]; NULL if the input can be read again */
     struct hot_classes hot;
     struct recent_page defined, referenced, element;

@@ -1,5 +1,4 @@
-/* Divides a heap dump into pieces and jobs, by the headers of its records, which are read ahead, and in a giant record by the
- * lengths of its sub-records. */
+/* Divides a heap dump into pieces and jobs, by the headers of its records, which are read ahead. */
 #include <string.h>
 
 #include "engine/job.h"
@@ -38,87 +37,124 @@ static const uint8_t *look_at_header(struct engine *e, uint64_t at, uint64_t dis
     return n < RECORD_HEADER_SIZE ? NULL : p;
 }
 
-/* The end of the first sub-record from an offset on that ends at `wanted` or later, all of them by their lengths; before that where
- * the next one has none, or ends after `end`. */
-static uint64_t find_cut(struct engine *e, uint64_t at, uint64_t wanted, uint64_t end)
-{
-    for (bool is_read = false; at < wanted; is_read = true) {
-        size_t n;
-        const uint8_t *p = is_read ? read_ahead(e, at, e->run.sizes.ahead, &n) : find_ahead(e->jobs, at, &n);
-        uint64_t passed = walk_over(p, n, wanted - at, end - at, e->file.id_size, e->file.version);
-
-        if (is_read && !passed)
-            break;
-        at += passed;
-    }
-    return at;
-}
-
-/* NULL if the batch is full. */
-static struct piece *add_piece(struct jobs *j, struct batch *b, uint64_t at, uint64_t end, uint64_t record_end)
-{
-    struct job *job = b->job_count ? &b->jobs[b->job_count - 1] : NULL;
-    struct piece *piece;
-
-    if (!job || job->size >= j->job_size || job->piece_count == j->pieces_most) {
-        if (b->job_count == j->job_capacity)
-            return NULL;
-        job = &b->jobs[b->job_count++];
-        job->size = 0;
-        job->first_piece = b->piece_count;
-        job->piece_count = 0;
-        job->stretch = (struct stretch){.at = at, .record_end = record_end};
-    }
-    job->size += end - at;
-    job->piece_count++;
-    piece = &b->pieces[b->piece_count++];
-    *piece = (struct piece){.at = at, .end = end, .record_end = record_end, .job = b->job_count - 1};
-    return piece;
-}
-
-/* The end of the piece that begins at a sub-record: of the record, if that is not far and in the file. */
-static uint64_t end_of_piece(struct engine *e, uint64_t at, uint64_t record_end)
+/* The end of the piece that begins at a sub-record, or at a cut: of the record, if that is not far and in the file. Else a cut. */
+static uint64_t end_of_piece(struct engine *e, uint64_t at, uint64_t record_end, bool *is_part)
 {
     uint64_t size = input_file_size(&e->in), job_size = e->jobs->job_size;
+    uint64_t end = record_end < size ? record_end : size;
 
-    if (record_end - at > 2 * job_size)
-        return find_cut(e, at, at + job_size, record_end < size ? record_end : size);
+    *is_part = e->jobs->gather.is_within || record_end - at > 2 * job_size;
+    if (*is_part && end > at)
+        return end - at > job_size ? at + job_size : end;
     return record_end <= size ? record_end : at;
 }
 
-void gather_jobs(struct engine *e, struct batch *b, uint64_t at, uint64_t end)
+void begin_pieces(struct engine *e, uint64_t at, uint64_t end)
 {
-    uint8_t header[RECORD_HEADER_SIZE];
-    struct walk_item record;
-    bool begins_record = false;
+    struct jobs *j = e->jobs;
 
-    b->begin = b->next = at;
-    b->record_end = b->next_end = end;
-    b->job_count = b->piece_count = 0;
-    for (;;) {
-        uint64_t cut = end_of_piece(e, at, end);
-        struct piece *piece = cut > at ? add_piece(e->jobs, b, at, cut, end) : NULL;
-        const uint8_t *p;
+    j->gather.at = at;
+    j->gather.record_end = end;
+    j->gather.begins_record = j->gather.is_within = false;
+}
 
-        b->next = at;
-        b->next_end = cut > at ? end : 0;
-        if (!piece)
-            return;
-        piece->begins_record = begins_record;
-        memcpy(piece->header, header, begins_record ? RECORD_HEADER_SIZE : 0);
-        begins_record = cut == end;
-        at = cut;
-        if (!begins_record)
-            continue;
-        p = e->heap.open ? look_at_header(e, at, cut - piece->at) : NULL;
-        record = p ? walk_header(p) : (struct walk_item){0};
-        if (record.tag != TAG_HEAP_DUMP_SEGMENT || !record.length) {
-            b->next = at;
-            b->next_end = 0;
-            return;
+/* A record has ended: the segment that follows is next, if there is one. */
+static void go_to_next_record(struct engine *e, uint64_t distance)
+{
+    struct jobs *j = e->jobs;
+    uint64_t at = j->gather.record_end;
+    const uint8_t *p = e->heap.open ? look_at_header(e, at, distance) : NULL;
+    struct walk_item record = p ? walk_header(p) : (struct walk_item){0};
+
+    if (record.tag != TAG_HEAP_DUMP_SEGMENT || !record.length) {
+        begin_pieces(e, at, 0);
+        return;
+    }
+    begin_pieces(e, at + RECORD_HEADER_SIZE, at + record.size);
+    j->gather.begins_record = true;
+    memcpy(j->gather.header, p, RECORD_HEADER_SIZE);
+}
+
+/* False if there is none, or if it is a part and not the first piece of its job. */
+static bool gather_piece(struct engine *e, struct job *job)
+{
+    struct jobs *j = e->jobs;
+    struct piece piece = {.at = j->gather.at,
+                          .record_end = j->gather.record_end,
+                          .begins_record = j->gather.begins_record,
+                          .is_within = j->gather.is_within};
+
+    piece.end = end_of_piece(e, piece.at, piece.record_end, &piece.is_part);
+    if (piece.is_part && job->piece_count)
+        return false;
+    if (piece.end <= piece.at) {
+        j->gather.record_end = 0;
+        return false;
+    }
+    memcpy(piece.header, j->gather.header, RECORD_HEADER_SIZE);
+    job->pieces[job->piece_count++] = piece;
+    job->size += piece.end - piece.at;
+    if (piece.end == piece.record_end) {
+        go_to_next_record(e, piece.end - piece.at);
+    } else {
+        begin_pieces(e, piece.end, piece.record_end);
+        j->gather.is_within = true;
+    }
+    return !piece.is_part;
+}
+
+/* False if there is nothing left for it. */
+static bool gather_job(struct engine *e, uint64_t number)
+{
+    struct jobs *j = e->jobs;
+    struct job *job = queue_job(&j->queue, number);
+
+    job->done = false;
+    job->stop = 0;
+    job->pieces = j->pieces + number % j->queue.capacity * j->pieces_most;
+    job->piece_count = 0;
+    job->size = 0;
+    job->stretch = (struct stretch){.at = j->gather.at, .record_end = j->gather.record_end};
+    while (j->gather.record_end && job->size < j->job_size && job->piece_count < j->pieces_most && gather_piece(e, job))
+        continue;
+    return job->piece_count;
+}
+
+/* A test begins jobs in a random order, on which nothing may depend. But parts wait for the part before. */
+static void choose_order(struct engine *e, uint64_t from, uint64_t to)
+{
+    struct job_queue *q = &e->jobs->queue;
+    uint64_t random = e->run.key.multiply ^ from;
+
+    for (uint64_t i = from; i < to; i++) {
+        uint64_t other = i;
+
+        if (e->jobs->is_test) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            other = from + (random >> 33) % (i - from + 1);
         }
-        memcpy(header, p, RECORD_HEADER_SIZE);
-        end = at + record.size;
-        at += RECORD_HEADER_SIZE;
+        if (queue_job(q, i)->pieces[0].is_part || queue_job(q, other)->pieces[0].is_part)
+            other = i;
+        q->order[i % q->capacity] = q->order[other % q->capacity];
+        q->order[other % q->capacity] = i;
+    }
+}
+
+/* Many at a time: where the coordinator is the slowest, each call wakes the threads. They begin before all are added. */
+void add_pieces(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+    struct job_queue *q = &j->queue;
+    size_t some = 4 * j->thread_count;
+
+    if (queue_room(q) < q->capacity / 4)
+        return;
+    while (j->gather.record_end && queue_room(q)) {
+        uint64_t number = q->added, end = number + (some < queue_room(q) ? some : queue_room(q));
+
+        while (number < end && gather_job(e, number))
+            number++;
+        choose_order(e, q->added, number);
+        queue_add(q, number);
     }
 }

@@ -1,5 +1,5 @@
 /* A thread does a job: checks what is plain, and stops at anything else. It only reads what other threads read too, except for the
- * sets of IDs, which they share. */
+ * sets of IDs, which they share. What the coordinator writes while the threads work is atomic. */
 #include <string.h>
 
 #include "engine/job.h"
@@ -32,7 +32,7 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
     }
     if (!l || l->state != LAYOUT_VALID || l->total != bytes)
         return false;
-    if (!describe_class(classes, index, &hot) && !describe_wide(s->wide, index, &hot))
+    if (!describe_class(classes, index, &hot) && !describe_wide(&s->wide, classes, index, &hot))
         return false;
     if (!l->has_instances && !note_met(t, (struct met_class){.layout = index}))
         return false;
@@ -47,13 +47,13 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
     uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
     uint32_t index = classes_find_layout(classes, class_id);
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
-    bool is_known = l && l->is_array_class;
+    enum array_kind kind = l ? (enum array_kind)l->array_kind : ARRAY_KIND_UNKNOWN;
     uint64_t at = offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size);
 
-    if (!class_id || (!is_known && !note_met(t, (struct met_class){.array_class = class_id, .at = at})))
+    if (!class_id || (!kind && !note_met(t, (struct met_class){.array_class = class_id, .at = at})))
         return false;
     make_hot_class(&s->hot, raw, s->dump,
-                   hot_array_kind(is_known ? l->is_object_array : is_object_array(&t->e->file, class_id)),
+                   hot_array_kind(kind ? kind == ARRAY_OF_OBJECT : is_object_array(&t->e->file, class_id)),
                    l ? ALWAYS : s->epoch);
     return true;
 }
@@ -92,28 +92,6 @@ const struct first_meetings meetings_in_jobs = {meet_class, meet_array_class, me
 
 /* ---- A thread does a job ---- */
 
-/* Reads more bytes of the job into the buffer, from the next needed offset on. False if there are none, or no room. */
-static bool read_more(struct job_thread *t, uint64_t from, uint64_t end)
-{
-    const struct jobs *j = t->e->jobs;
-    size_t rest = 0, room, got;
-    uint64_t next;
-
-    if (from >= t->at && from < t->at + t->size) {
-        rest = (size_t)(t->at + t->size - from);
-        memmove(t->buffer, t->buffer + (from - t->at), rest);
-    }
-    t->at = from;
-    t->size = rest;
-    next = from + rest;
-    room = j->buffer_size - rest < j->read_size ? j->buffer_size - rest : j->read_size;
-    if (room > end - next)
-        room = (size_t)(end - next);
-    got = input_read_at(&t->e->in, next, t->buffer + rest, room);
-    t->size += got;
-    return got > 0;
-}
-
 /* Returns how far it was plain. */
 static uint64_t check_piece(struct job_thread *t, const struct piece *piece, uint64_t job_end)
 {
@@ -134,14 +112,41 @@ static uint64_t check_piece(struct job_thread *t, const struct piece *piece, uin
     return at;
 }
 
+void prepare_segment(struct engine *e, struct job_thread *t)
+{
+    struct segment *s = &t->segment;
+
+    t->e = e;
+    t->number = 0;
+    t->pauses = 0;
+    if (s->dump != e->file.classes.dump) {
+        wide_classes_clear(&s->wide);
+        wide_classes_init(&s->wide, &e->run.memory, &e->run.key);
+        s->dump = e->file.classes.dump;
+    }
+    s->meet = &meetings_in_jobs;
+    s->context = t;
+    s->id_size = e->file.id_size;
+    s->objects = &e->heap.objects;
+}
+
+/* What may have changed in the last pause. */
+static void see_tables(struct job_thread *t)
+{
+    const struct engine *e = t->e;
+
+    if (t->pauses == e->jobs->pauses)
+        return;
+    t->pauses = e->jobs->pauses;
+    t->segment.epoch = heap_epoch(&e->heap, &e->file.classes);
+    memcpy(t->segment.known_traces, e->heap.segment.known_traces, sizeof t->segment.known_traces);
+}
+
 static void begin_job(struct job_thread *t, struct job *job)
 {
     struct segment *s = &t->segment;
     const struct recent_page recent = {.page = NO_PAGE, .windows = t->windows};
 
-    if (job <
-        t->job) /* a class is noted by the first job of a thread that meets it: here, this one may come first in the file */
-        hot_classes_forget(&s->hot);
     t->job = job;
     t->size = 0;
     t->at = 0;
@@ -151,47 +156,52 @@ static void begin_job(struct job_thread *t, struct job *job)
     s->referenced.pages = &job->stretch.referenced;
     s->element.pages = &job->stretch.elements;
     job->met_count = 0;
+    job->layouts = t->e->jobs->resolved;
 }
 
-static void do_job(struct job_thread *t, struct job *job, const struct piece *pieces)
+void check_pieces(struct job_thread *t, struct job *job)
 {
     struct segment *s = &t->segment;
-    uint64_t end = pieces[job->piece_count - 1].end;
+    uint64_t end;
 
-    begin_job(t, job);
     job->waiting_count = 0;
     s->waiting = (struct waiting_run){.next = UINT64_MAX};
+    if (job->pieces[0].is_part && !frame_part(t))
+        return;
+    end = job->pieces[job->piece_count - 1].end;
     for (size_t i = 0; i < job->piece_count; i++) {
-        job->checked_until = check_piece(t, &pieces[i], end);
-        if (job->checked_until < pieces[i].end)
+        job->checked_until = check_piece(t, &job->pieces[i], end);
+        if (job->checked_until < job->pieces[i].end)
             break;
     }
     end_run(job, s);
-    job->counts = s->counts;
 }
 
-/* The next job of the present batch; NULL if none is left. */
-static struct job *take_job(struct jobs *j)
+void do_job(struct job_thread *t, uint64_t number)
 {
-    size_t next = __atomic_fetch_add(&j->next_job, 1, __ATOMIC_RELAXED);
+    struct jobs *j = t->e->jobs;
+    struct job *job = queue_job(&j->queue, number);
 
-    return next < j->now->job_count ? &j->now->jobs[j->order[next]] : NULL;
-}
-
-/* Once no job is left. */
-static void add_ids(struct jobs *j, unsigned number)
-{
-    id_windows_finish(j->threads[number].windows, number * (PAGE_GROUPS / j->thread_count));
+    see_tables(t);
+    if (number < t->number) /* the first job in the file that meets a class notes it */
+        hot_classes_forget(&t->segment.hot);
+    t->number = number;
+    begin_job(t, job);
+    j->work(t, job);
+    job->counts = t->segment.counts;
+    queue_finish(&j->queue, number);
 }
 
 void do_jobs(void *context, unsigned number)
 {
     struct jobs *j = context;
-    struct job *job;
+    uint64_t job;
 
-    while ((job = take_job(j)))
-        do_job(&j->threads[number], job, &j->now->pieces[job->first_piece]);
-    add_ids(j, number);
+    if (number >= j->ready)
+        return;
+    while (queue_take(&j->queue, &job))
+        do_job(&j->threads[number], job);
+    id_windows_finish(j->threads[number].windows, number * (PAGE_GROUPS / j->thread_count));
 }
 
 /* ---- A thread checks waiting instances ---- */
@@ -210,14 +220,13 @@ static bool enter_segment(const struct job_thread *t, struct waiting_range *rang
 }
 
 /* Checks the instances of a range up to the next jump, as long as they are plain. */
-static void do_range(struct job_thread *t, struct job *job)
+void check_range(struct job_thread *t, struct job *job)
 {
     struct waiting_range *range = job->waiting;
     const struct engine *e = t->e;
     uint64_t jump = jumps_at(&e->file.jumps, jumps_find(&e->file.jumps, range->at)).from;
     bool more = true;
 
-    begin_job(t, job);
     while (more && range->instances && range->at < jump) {
         uint64_t end = range->record_end < jump ? range->record_end : jump;
         uint64_t there = t->at + t->size < end ? t->at + t->size : end, from = range->at;
@@ -231,15 +240,4 @@ static void do_range(struct job_thread *t, struct job *job)
         else if (range->instances)
             more = there < end && read_more(t, range->at, end);
     }
-    job->counts = t->segment.counts;
-}
-
-void do_ranges(void *context, unsigned number)
-{
-    struct jobs *j = context;
-    struct job *job;
-
-    while ((job = take_job(j)))
-        do_range(&j->threads[number], job);
-    add_ids(j, number);
 }

@@ -3,22 +3,22 @@
 #include "engine/job.h"
 #include "reread/reread.h"
 
-/* Makes jobs of the next ranges. False if there are none. */
-static bool gather_ranges(struct engine *e, uint64_t *next, struct waiting_range *range)
+static void add_ranges(struct engine *e)
 {
     struct jobs *j = e->jobs;
-    struct batch *b = j->now;
+    struct job_queue *q = &j->queue;
+    uint64_t number = q->added, end = number + queue_room(q);
 
-    b->piece_count = 0;
-    b->next_end = 0;
-    for (b->job_count = 0; b->job_count < j->job_capacity && next_waiting_range(&e->heap.waiting, next, range);
-         b->job_count++) {
-        struct job *job = &b->jobs[b->job_count];
+    for (; number < end && next_waiting_range(&e->heap.waiting, &j->next_range, &j->range); number++) {
+        struct job *job = queue_job(q, number);
 
-        job->stretch = (struct stretch){.at = range->at};
-        job->waiting[0] = *range;
+        job->done = false;
+        job->stretch = (struct stretch){.at = j->range.at};
+        job->waiting[0] = j->range;
+        q->order[number % q->capacity] = number;
     }
-    return b->job_count > 0;
+    if (number > q->added)
+        queue_add(q, number);
 }
 
 static void take_over_range(struct engine *e, const struct job *job)
@@ -28,29 +28,32 @@ static void take_over_range(struct engine *e, const struct job *job)
     stretches_add_referenced(&e->heap.stretches, job->stretch.at, rest->at, &job->stretch.referenced);
     add_counts(&e->ck, &job->counts);
     add_met_classes(e, job);
-    if (rest->instances)
+    if (rest->instances) {
+        pause_jobs(e);
         check_waiting_range(&e->ck, rest);
+    }
 }
 
 bool jobs_check_waiting(struct engine *e)
 {
-    struct waiting_range range = {0};
-    uint64_t back = e->in.offset, next = 0;
+    struct jobs *j = e->jobs;
+    uint64_t back = e->in.offset;
+    const struct job *job;
 
     end_waiting_range(&e->heap);
-    if (!e->jobs || back - e->heap.begin < 2 * e->jobs->job_size) /* not worth the threads */
+    if (!j)
         return check_waiting(&e->ck);
-    e->jobs->resolved = 0; /* chains that were incomplete may be complete now */
-    while (!e->run.memory.exhausted && !e->heap.must_begin_again && gather_ranges(e, &next, &range)) {
-        if (!prepare_threads(e)) {
-            for (size_t i = 0; i < e->jobs->now->job_count; i++)
-                check_waiting_range(&e->ck, &e->jobs->now->jobs[i].waiting[0]);
-            continue;
-        }
-        do_batch(e, do_ranges);
-        for (size_t i = 0; i < e->jobs->now->job_count && !e->heap.must_begin_again; i++)
-            take_over_range(e, &e->jobs->now->jobs[i]);
+    close_jobs(e);
+    j->resolved = 0; /* chains that were incomplete may be complete now */
+    j->next_range = 0;
+    j->range = (struct waiting_range){0};
+    if (!e->heap.waiting.log.size || back - e->heap.begin < 2 * j->job_size /* not worth the threads */ ||
+        !open_jobs(e, add_ranges, check_range))
+        return check_waiting(&e->ck);
+    while (!e->run.memory.exhausted && !e->heap.must_begin_again && (job = await_job(e))) {
+        take_over_range(e, job);
+        queue_pass(&j->queue);
     }
-    e->jobs->now->job_count = 0;
+    close_jobs(e);
     return input_seek(&e->in, back) || e->in.error;
 }

@@ -1,7 +1,6 @@
 /* The coordinator of the jobs: see jobs.h. */
 #include "engine/jobs.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/workers.h"
@@ -10,14 +9,15 @@
 
 enum { JOB_SIZE = 1 << 20, THREADS_MOST = 64 };
 
+/* Whether there are jobs that the coordinator has not come to. */
 static bool is_active(const struct jobs *j)
 {
-    return j->next_piece < j->now->piece_count;
+    return j->queue.front != j->queue.added;
 }
 
-/* ---- A batch ---- */
+/* ---- The threads begin and end ---- */
 
-/* Resolves layouts before the threads start, because they may only read them. */
+/* Resolves layouts before the threads go on, because they may only read them. */
 static void resolve_layouts(struct engine *e)
 {
     struct jobs *j = e->jobs;
@@ -31,8 +31,6 @@ static void resolve_layouts(struct engine *e)
 
 static bool prepare_thread(struct engine *e, struct job_thread *t)
 {
-    struct segment *s = &t->segment;
-
     if (!t->buffer)
         t->buffer = memory_try(&e->run.memory, e->jobs->buffer_size + READ_BEYOND);
     if (!t->windows) {
@@ -40,20 +38,9 @@ static bool prepare_thread(struct engine *e, struct job_thread *t)
         if (t->windows)
             id_windows_init(t->windows, &e->heap.objects, &e->heap.twice);
     }
-    if (!t->buffer || !t->windows)
+    if (!t->buffer || !t->windows || !hot_classes_like(&t->segment.hot, &e->heap.segment.hot, &e->run.memory))
         return false;
-    if (!hot_classes_like(&s->hot, &e->heap.segment.hot, &e->run.memory))
-        return false;
-    s->dump = e->file.classes.dump;
-    t->e = e;
-    t->job = e->jobs->now->jobs;
-    s->meet = &meetings_in_jobs;
-    s->context = t;
-    s->id_size = e->file.id_size;
-    s->objects = &e->heap.objects;
-    s->wide = &e->heap.wide;
-    s->epoch = heap_epoch(&e->heap, &e->file.classes);
-    memcpy(s->known_traces, e->heap.segment.known_traces, sizeof s->known_traces);
+    prepare_segment(e, t);
     return true;
 }
 
@@ -63,7 +50,7 @@ static void end_sharing(struct engine *e)
     id_set_end_sharing(&e->heap.twice);
 }
 
-bool prepare_threads(struct engine *e)
+static bool prepare_threads(struct engine *e)
 {
     struct jobs *j = e->jobs;
 
@@ -73,72 +60,95 @@ bool prepare_threads(struct engine *e)
     }
     if (j->thread_count == 1 && !j->is_test)
         return false;
-    for (unsigned i = 0; i < j->thread_count; i++)
-        if (!prepare_thread(e, &j->threads[i]))
-            return false;
-    resolve_layouts(e);
+    j->ready = 0;
+    while (j->ready < j->thread_count && prepare_thread(e, &j->threads[j->ready]))
+        j->ready++;
+    if (j->ready < (j->is_test ? 1 : 2))
+        return false;
     if (id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice))
         return true;
     end_sharing(e);
     return false;
 }
 
-/* A test begins jobs in a random order, on which nothing may depend. */
-static void choose_order(struct engine *e)
+static void see_tables_anew(struct engine *e)
 {
-    struct jobs *j = e->jobs;
-    uint64_t random = e->run.key.multiply;
-
-    for (size_t i = 0; i < j->now->job_count; i++) {
-        size_t other = i;
-
-        if (j->is_test) {
-            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-            other = (size_t)((random >> 33) % (i + 1));
-        }
-        j->order[i] = j->order[other];
-        j->order[other] = i;
-    }
+    resolve_layouts(e);
+    e->jobs->pauses++;
 }
 
-void do_batch(struct engine *e, void (*take)(void *context, unsigned number))
+bool open_jobs(struct engine *e, void (*add)(struct engine *e), void (*work)(struct job_thread *t, struct job *job))
 {
     struct jobs *j = e->jobs;
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-    choose_order(e);
-    e->run.memory.lock = &lock;
-    j->next_job = 0;
+    if (!prepare_threads(e))
+        return false;
+    j->is_open = true;
+    j->source = e->in.source;
+    j->add = add;
+    j->work = work;
+    see_tables_anew(e);
+    e->run.memory.lock = &j->memory_lock;
     if (j->workers)
-        workers_begin(j->workers, take, j);
-    j->later->job_count = 0;
-    if (j->workers && j->now->next_end)
-        gather_jobs(e, j->later, j->now->next, j->now->next_end);
-    take(j, 0);
+        workers_begin(j->workers, do_jobs, j);
+    return true;
+}
+
+void close_jobs(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+
+    if (!j->is_open)
+        return;
+    queue_end(&j->queue);
+    do_jobs(j, 0);
     if (j->workers)
         workers_wait(j->workers);
     e->run.memory.lock = NULL;
-    pthread_mutex_destroy(&lock);
     end_sharing(e);
+    j->is_open = false;
+    j->next_piece = 0;
+    j->gather.record_end = 0;
+    queue_begin(&j->queue);
 }
 
-/* After a batch that found little to be plain, or had little to do, the next one begins farther on. */
-static void choose_due(struct engine *e)
+void pause_jobs(struct engine *e)
+{
+    if (e->jobs && e->jobs->is_open && !e->jobs->queue.paused)
+        queue_pause(&e->jobs->queue);
+}
+
+static void resume(struct engine *e)
+{
+    if (!e->jobs->queue.paused)
+        return;
+    see_tables_anew(e);
+    queue_resume(&e->jobs->queue);
+}
+
+struct job *await_job(struct engine *e)
 {
     struct jobs *j = e->jobs;
-    uint64_t size = 0, checked = 0;
+    uint64_t number;
 
-    for (size_t i = 0; i < j->now->job_count; i++) {
-        const struct job *job = &j->now->jobs[i];
-
-        size += job->size;
-        checked += job->checked_until - j->now->pieces[job->first_piece].at;
+    resume(e);
+    j->add(e);
+    if (!is_active(j))
+        return NULL;
+    while (!queue_help(&j->queue, &number)) {
+        do_job(&j->threads[0], number);
+        j->add(e);
     }
-    if (j->is_test || checked >= size / 2)
-        j->distance = j->job_size;
-    else if (j->distance < 256 * j->job_size)
-        j->distance *= 2;
-    j->due = j->is_test || checked >= size / 2 ? 0 : j->now->next + j->distance;
+    return queue_job(&j->queue, j->queue.front);
+}
+
+/* ---- The jobs of a heap dump begin ---- */
+
+/* Those that no thread has begun are not wanted. */
+static void drop_jobs(struct jobs *j)
+{
+    queue_drop(&j->queue);
+    j->gather.record_end = 0;
 }
 
 static bool may_begin(const struct engine *e)
@@ -147,38 +157,25 @@ static bool may_begin(const struct engine *e)
            !e->file.losses.heap.end;
 }
 
-/* The batch that was gathered ahead, if the coordinator has reached its beginning; else a new one. */
-static void choose_batch(struct engine *e)
-{
-    struct jobs *j = e->jobs;
-    struct batch *later = j->later;
-
-    if (later->job_count && later->begin == e->in.offset && later->record_end == e->position.heap_end) {
-        j->later = j->now;
-        j->now = later;
-    } else {
-        gather_jobs(e, j->now, e->in.offset, e->position.heap_end);
-    }
-}
-
-static bool begin_batch(struct engine *e)
+/* Begins with the sub-record here. */
+static bool begin_jobs(struct engine *e)
 {
     struct jobs *j = e->jobs;
 
     if (!may_begin(e))
         return false;
-    choose_batch(e);
-    j->next_piece = 0;
-    if (j->now->job_count < (j->is_test ? 1 : 2) || !prepare_threads(e)) {
-        j->now->piece_count = 0;
-        j->due = j->now->next > e->in.offset ? j->now->next : e->in.offset + j->job_size;
+    pause_jobs(e);
+    begin_pieces(e, e->in.offset, e->position.heap_end);
+    add_pieces(e);
+    j->border = e->in.offset;
+    if (j->queue.added - j->queue.front < (j->is_test ? 1 : 2) || (!j->is_open && !open_jobs(e, add_pieces, check_pieces))) {
+        j->due = j->gather.at > e->in.offset ? j->gather.at : e->in.offset + j->job_size;
+        drop_jobs(j);
         return false;
     }
     if (!e->heap.reports_twice_later)
         e->heap.twice_from = e->in.offset;
     e->heap.reports_twice_later = true;
-    do_batch(e, do_jobs);
-    choose_due(e);
     return true;
 }
 
@@ -196,12 +193,12 @@ void add_met_classes(struct engine *e, const struct job *job)
     }
 }
 
-/* If classes were dumped since the threads began, some instances may have waited for a class that precedes them. */
+/* If classes were dumped since the job was done, some instances may have waited for a class that precedes them. */
 static void add_waiting(struct engine *e, struct job *job)
 {
     end_waiting_range(&e->heap);
     for (size_t i = 0; i < job->waiting_count; i++) {
-        job->waiting[i].must_be_plain = e->file.classes.layouts.count > e->jobs->resolved;
+        job->waiting[i].must_be_plain = e->file.classes.layouts.count > job->layouts;
         add_waiting_range(&e->heap.waiting, &job->waiting[i]);
     }
 }
@@ -219,53 +216,103 @@ static void take_over_job(struct engine *e, struct job *job)
     add_met_classes(e, job);
 }
 
-static void take_over_piece(struct engine *e, const struct piece *piece)
+/* What follows is not worth jobs until farther on, and farther each time. */
+static void leave_jobs(struct engine *e, uint64_t at)
 {
     struct jobs *j = e->jobs;
-    struct job *job = &j->now->jobs[piece->job];
-    size_t number = (size_t)(piece - j->now->pieces);
+
+    pause_jobs(e);
+    drop_jobs(j);
+    if (j->due < at + j->distance)
+        j->due = at + j->distance;
+    if (j->distance < 256 * j->job_size)
+        j->distance *= 2;
+}
+
+/* The coordinator checks the rest of a job. */
+static void leave_job(struct engine *e, const struct job *job)
+{
+    struct jobs *j = e->jobs;
+
+    if (j->is_test || job->checked_until - job->pieces[0].at >= job->size / 2)
+        j->distance = j->job_size;
+    else
+        leave_jobs(e, job->checked_until);
+}
+
+/* To the next piece, or after the last one to the next job. */
+static void pass_piece(struct jobs *j, const struct job *job)
+{
+    if (++j->next_piece < job->piece_count)
+        return;
+    j->next_piece = 0;
+    queue_pass(&j->queue);
+}
+
+static void take_over_piece(struct engine *e, struct job *job, const struct piece *piece)
+{
+    struct jobs *j = e->jobs;
     bool stopped = job->checked_until >= piece->at && job->checked_until < piece->end;
 
-    if (number == job->first_piece)
+    if (piece == job->pieces)
         take_over_job(e, job);
     if (!stopped || job->checked_until > piece->at)
         report_wrong_instance(&e->ck);
     input_go_on_at(&e->in, stopped ? job->checked_until : piece->end);
-    j->next_piece = stopped ? job->first_piece + job->piece_count : number + 1;
+    j->border = piece->end;
+    if (stopped) {
+        leave_job(e, job);
+        j->next_piece = job->piece_count;
+    }
+    pass_piece(j, job);
     if (stopped && j->due <= e->in.offset)
         j->due = e->in.offset + 1;        /* the coordinator first checks what is not plain */
     e->heap.stretches.due = e->in.offset; /* what the coordinator checks after that is not in the job's stretch */
     show_progress(e);
 }
 
-bool jobs_take_over(struct engine *e)
+/* The next piece that jobs check; NULL if there is none. */
+static const struct piece *next_piece(const struct jobs *j)
 {
-    struct jobs *j = e->jobs;
-    const struct piece *piece;
-
-    if (!j || j->failed || e->run.stopped || (!is_active(j) && !begin_batch(e)))
-        return false;
-    piece = &j->now->pieces[j->next_piece];
-    if (e->in.offset < piece->at)
-        return false;
-    if (e->in.offset > piece->at || e->position.heap_end != piece->record_end || j->failed)
-        jobs_fail(e);
-    else
-        take_over_piece(e, piece);
-    return true;
+    return is_active(j) ? &queue_job(&j->queue, j->queue.front)->pieces[j->next_piece] : NULL;
 }
 
 uint64_t jobs_border(const struct engine *e)
 {
-    const struct jobs *j = e->jobs;
+    const struct piece *piece = e->jobs ? next_piece(e->jobs) : NULL;
 
-    return j && is_active(j) ? j->now->pieces[j->next_piece].at : UINT64_MAX;
+    return !piece ? UINT64_MAX : piece->is_within ? e->jobs->border : piece->at;
+}
+
+bool jobs_take_over(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+    const struct piece *piece;
+    struct job *job;
+
+    if (!j || j->failed || e->run.stopped || (!is_active(j) && !begin_jobs(e)))
+        return false;
+    if (e->in.offset < jobs_border(e)) {
+        pause_jobs(e);
+        return false;
+    }
+    job = await_job(e);
+    piece = next_piece(j);
+    if (!job->piece_count) {
+        if (job->stop == UNKNOWN_STOP) /* lengths do not lead here */
+            leave_jobs(e, e->in.offset);
+        pass_piece(j, job);
+    } else if (e->in.offset != piece->at || e->position.heap_end != piece->record_end) {
+        jobs_fail(e);
+    } else {
+        take_over_piece(e, job, piece);
+    }
+    return true;
 }
 
 const uint8_t *jobs_header(const struct engine *e)
 {
-    const struct jobs *j = e->jobs;
-    const struct piece *piece = j && is_active(j) ? &j->now->pieces[j->next_piece] : NULL;
+    const struct piece *piece = e->jobs ? next_piece(e->jobs) : NULL;
 
     return piece && piece->begins_record && piece->at - RECORD_HEADER_SIZE == e->in.offset ? piece->header : NULL;
 }
@@ -313,6 +360,7 @@ bool jobs_bar(struct engine *e)
         jobs_fail(e);
         return false;
     }
+    close_jobs(e);
     report_duplicates_here(e);
     e->jobs->due = UINT64_MAX;
     return true;
@@ -332,13 +380,34 @@ bool jobs_begin_again(struct engine *e)
     return true;
 }
 
-bool jobs_are_ahead(const struct engine *e)
+/* The coordinator has passed their record: nothing begins in them. */
+static bool parts_are_left(const struct engine *e)
 {
-    return e->jobs && (is_active(e->jobs) || e->jobs->failed);
+    const struct piece *piece = next_piece(e->jobs);
+
+    return piece && piece->is_within && piece->record_end <= e->in.offset;
+}
+
+bool jobs_are_ahead(struct engine *e)
+{
+    struct jobs *j = e->jobs;
+    const struct job *job;
+
+    if (!j || j->failed)
+        return j;
+    while (parts_are_left(e) && !e->run.memory.exhausted && !e->in.error) {
+        job = await_job(e);
+        if (job->piece_count)
+            return true;
+        pass_piece(j, job);
+    }
+    pause_jobs(e);
+    return is_active(j);
 }
 
 void jobs_fail(struct engine *e)
 {
+    pause_jobs(e);
     e->jobs->failed = true;
     e->framing.stopped = true;
 }
@@ -350,9 +419,9 @@ bool jobs_roll_back(struct engine *e)
 
     if (!jobs_are_ahead(e) || e->run.memory.exhausted || e->in.error)
         return false;
+    close_jobs(e);
     to = &j->begin;
     j->failed = false;
-    j->now->piece_count = j->later->job_count = j->next_piece = 0;
     j->failed_dump = to->record_at;
     drop_crossing(e);
     heap_drop(&e->ck);
@@ -380,13 +449,14 @@ void jobs_init(struct engine *e)
     const struct hprof_testing *testing = e->run.options->testing;
     uint64_t job_size = testing && testing->job ? testing->job : JOB_SIZE;
     unsigned threads = count_threads(e);
-    bool is_test = testing && testing->job && !testing->usual_order;
+    bool is_test = testing && testing->job && !testing->usual_order, is_there;
+    struct memory *m = &e->run.memory;
     struct jobs *j;
 
     if ((threads == 1 && !is_test) || !input_can_reread(&e->in) || e->in.compressed ||
         input_file_size(&e->in) < (is_test ? 1 : e->run.sizes.threads_from))
         return;
-    j = memory_try(&e->run.memory, sizeof *j);
+    j = memory_try(m, sizeof *j);
     if (!j)
         return;
     *j = (struct jobs){.thread_count = threads,
@@ -396,21 +466,16 @@ void jobs_init(struct engine *e)
                        .buffer_size = (size_t)job_size + e->run.sizes.job_beyond,
                        .read_size = e->run.sizes.job_read,
                        .failed_dump = UINT64_MAX,
-                       .due = UINT64_MAX,
-                       .job_capacity = (size_t)threads * e->run.sizes.batch};
+                       .due = UINT64_MAX};
     e->jobs = j;
-    j->now = &j->batches[0];
-    j->later = &j->batches[1];
-    j->threads = memory_try(&e->run.memory, threads * sizeof *j->threads);
-    for (struct batch *b = j->batches; b < j->batches + 2; b++) {
-        b->jobs = memory_try(&e->run.memory, j->job_capacity * sizeof *b->jobs);
-        b->pieces = memory_try(&e->run.memory, j->job_capacity * j->pieces_most * sizeof *b->pieces);
-    }
-    j->order = memory_try(&e->run.memory, j->job_capacity * sizeof *j->order);
-    j->ahead = memory_try(&e->run.memory, e->run.sizes.ahead);
+    pthread_mutex_init(&j->memory_lock, NULL);
+    is_there = queue_init(&j->queue, m, (size_t)threads * e->run.sizes.jobs_ahead);
+    j->pieces = memory_try(m, j->queue.capacity * j->pieces_most * sizeof *j->pieces);
+    j->ahead = memory_try(m, e->run.sizes.ahead);
+    j->threads = memory_try(m, threads * sizeof *j->threads);
     if (j->threads)
         memset(j->threads, 0, threads * sizeof *j->threads);
-    if (!j->threads || !j->now->jobs || !j->now->pieces || !j->later->jobs || !j->later->pieces || !j->order || !j->ahead)
+    if (!is_there || !j->pieces || !j->ahead || !j->threads)
         jobs_clear(e);
 }
 
@@ -422,19 +487,19 @@ void jobs_clear(struct engine *e)
 
     if (!j)
         return;
+    close_jobs(e);
     workers_stop(j->workers, m);
     for (unsigned i = 0; j->threads && i < threads; i++) {
         hot_classes_clear(&j->threads[i].segment.hot, m);
+        wide_classes_clear(&j->threads[i].segment.wide);
         memory_put(m, j->threads[i].buffer, j->buffer_size + READ_BEYOND);
         memory_put(m, j->threads[i].windows, sizeof *j->threads[i].windows);
     }
     memory_put(m, j->threads, threads * sizeof *j->threads);
-    memory_put(m, j->order, j->job_capacity * sizeof *j->order);
-    for (struct batch *b = j->batches; b < j->batches + 2; b++) {
-        memory_put(m, b->jobs, j->job_capacity * sizeof *b->jobs);
-        memory_put(m, b->pieces, j->job_capacity * j->pieces_most * sizeof *b->pieces);
-    }
     memory_put(m, j->ahead, e->run.sizes.ahead);
+    memory_put(m, j->pieces, j->queue.capacity * j->pieces_most * sizeof *j->pieces);
+    queue_clear(&j->queue, m);
+    pthread_mutex_destroy(&j->memory_lock);
     memory_put(m, j, sizeof *j);
     e->jobs = NULL;
 }

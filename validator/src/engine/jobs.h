@@ -5,7 +5,10 @@
  * rest of a job that stopped it checks itself. So there is one code for all that is rare, and nothing depends on which thread
  * was faster.
  *
- * Several jobs, a batch, are begun together, against the tables as they are then, and all are done before the coordinator goes on.
+ * The coordinator adds jobs to a queue, far ahead of what it takes over, and does jobs itself while the next one in the order of
+ * the file is not done. The queue pauses while the coordinator checks something itself: no job is done meanwhile, because jobs
+ * read the tables that the coordinator may change. So a job is checked against the tables of some moment before the coordinator
+ * comes to it, and the report does not depend on which.
  * A job marks IDs before the coordinator has come to its bytes. Where that was wrong, because reading does not lead to the
  * start of a job, the heap dump is rolled back to its first record and checked again without jobs. IDs that are defined twice
  * are reported by the second look, at the end of the heap dump or at a record that is no part of it, because which definition
@@ -51,7 +54,7 @@ bool jobs_begin_again(struct engine *e);
 /* The heap dump has ended. */
 void jobs_end_heap_dump(struct engine *e);
 /* Whether there are jobs that the coordinator has not come to, or that failed. */
-bool jobs_are_ahead(const struct engine *e);
+bool jobs_are_ahead(struct engine *e);
 /* The heap dump must be checked again without jobs: checking stops, for jobs_roll_back(). */
 void jobs_fail(struct engine *e);
 /* When checking has stopped or ended: true if the heap dump was rolled back, and checking must go on. */

@@ -85,13 +85,12 @@ static void check_heap_dump_end(struct engine *e)
 
 /* ---- The other records ---- */
 
-static void note_signs(struct engine *e, uint32_t time)
+static void note_signs(struct engine *e)
 {
     if (!e->file.signs.first_tag)
         e->file.signs.first_tag = e->position.record_tag;
     if (e->position.record_tag != TAG_LOAD_CLASS && e->position.record_tag != TAG_UTF8)
         e->file.signs.loads_ended |= e->run.sum.record_counts[TAG_LOAD_CLASS] > 0;
-    e->file.signs.timed += time != 0;
 }
 
 /* SPEC.md 3.3. Times wrap after 71 minutes, so a decrease by half the range or more is a wrap. */
@@ -356,7 +355,7 @@ static bool check_record(struct engine *e)
     input_go_on_at(&e->in, e->in.offset + header.head);
     e->framing.time = header.time;
     if (known)
-        note_signs(e, header.time);
+        note_signs(e);
     check_by_tag(e);
     if (e->framing.stopped)
         return false;
@@ -364,6 +363,7 @@ static bool check_record(struct engine *e)
         return true;
     if (known)
         check_time(e, header.time);
+    e->file.signs.timed += known && header.time; /* once, even if the heap dump is rolled back */
     e->run.sum.record_counts[e->position.record_tag]++;
     e->framing.last_record = e->position.record_at;
     e->framing.last_is_string = e->position.record_tag == TAG_UTF8;

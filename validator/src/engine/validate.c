@@ -42,7 +42,6 @@ static void engine_clear(struct engine *e)
 {
     memory_put(&e->run.memory, e->unfilled, sizeof *e->unfilled);
     heap_free(&e->ck);
-    jobs_clear(e);
     drop_crossing(e);
     file_clear(&e->file);
     end_gzip(e);
@@ -86,6 +85,7 @@ static void check_dump(struct engine *e)
     heap_init(&e->ck);
     jobs_init(e);
     check_records(e);
+    jobs_clear(e);
     if (e->framing.stopped && !e->run.memory.exhausted)
         input_skip(&e->in, UINT64_MAX);
     restore_checkpoint(e);

@@ -3,6 +3,8 @@
 #ifndef HPROF_CLASSES_H
 #define HPROF_CLASSES_H
 
+#include <stdatomic.h>
+
 #include "base/byte_log.h"
 #include "base/chunks.h"
 #include "base/keymap.h"
@@ -25,6 +27,9 @@ enum layout_state {
     LAYOUT_INVALID /* a superclass is missing, the chain is a cycle, or a field type is undefined */
 };
 
+/* Once an object array has the class, and OBJ-007 was checked for it. */
+enum array_kind { ARRAY_KIND_UNKNOWN, ARRAY_OF_OBJECT /* Object[] */, ARRAY_OF_OTHERS };
+
 enum { LAYOUT_NONE = UINT32_MAX };
 
 /* The layout of a dumped class. Its *checked fields* are the references and booleans among its own fields. The types of the own
@@ -37,16 +42,16 @@ struct layout {
     uint64_t has_fields : 1;         /* own fields */
     uint64_t has_checked_fields : 1; /* among its own fields */
     uint64_t has_no_superclass : 1;  /* the CLASS_DUMP names none */
-    uint64_t is_array_class : 1;     /* an object array has this class, and OBJ-007 was checked for it */
-    uint64_t is_object_array : 1;    /* with is_array_class: it is Object[] */
-    uint64_t has_instances : 1;
-    uint64_t is_stray : 1;         /* dumped under a wrong ID, as another finding already says: no CLS-008 */
-    uint64_t is_far_from_root : 1; /* its chain is valid, and its superclass has a superclass */
-    uint64_t total : 48;           /* bytes of its own fields; once it is valid, also those of its superclasses */
+    uint64_t is_stray : 1;           /* dumped under a wrong ID, as another finding already says: no CLS-008 */
+    uint64_t is_far_from_root : 1;   /* its chain is valid, and its superclass has a superclass */
+    uint64_t total : 48;             /* bytes of its own fields; once it is valid, also those of its superclasses */
     uint32_t
         nearest_open; /* while it is open: an open layout further up the chain, at best the one whose superclass is missing */
     uint32_t types;   /* with has_checked_fields: where its types begin in classes.types, in units of TYPES_UNIT */
     uint32_t instance_size; /* as declared */
+    /* Threads read these while the coordinator writes them. */
+    atomic_bool has_instances;
+    _Atomic uint8_t array_kind; /* enum array_kind */
 };
 _Static_assert(sizeof(struct layout) <= 32, "the smallest CLASS_DUMP takes 43 bytes, and the sets of IDs take some of them");
 enum { TYPES_UNIT = 4 };

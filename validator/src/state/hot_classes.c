@@ -133,31 +133,26 @@ static bool add_fields(struct wide_classes *wide, const struct classes *classes,
     return true;
 }
 
-bool describe_wide(const struct wide_classes *wide, uint32_t index, struct hot_class *hot)
+bool describe_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
-    uint64_t first;
+    uint64_t first = wide->count;
+    bool there_is_room;
 
-    if (!keymap_get(&wide->first, index, &first) || first == UINT32_MAX)
+    if (classes_layout(classes, index)->total >= UINT32_MAX)
+        return false;
+    if (!keymap_get(&wide->first, index, &first)) {
+        there_is_room = add_number(wide, 0) && add_number(wide, 0) && add_fields(wide, classes, index, TYPE_OBJECT, first) &&
+                        add_fields(wide, classes, index, TYPE_BOOLEAN, first + 1);
+        if (!there_is_room) {
+            wide->count = first;
+            first = UINT32_MAX;
+        }
+        keymap_put(&wide->first, index, first);
+    }
+    if (first == UINT32_MAX)
         return false;
     hot->is_wide = true;
     hot->references = hot->booleans = 0;
     hot->first = (uint32_t)first;
     return true;
-}
-
-bool describe_new_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot)
-{
-    size_t first = wide->count;
-    bool there_is_room;
-
-    if (classes_layout(classes, index)->total >= UINT32_MAX)
-        return false;
-    if (!keymap_get(&wide->first, index, NULL)) {
-        there_is_room = add_number(wide, 0) && add_number(wide, 0) && add_fields(wide, classes, index, TYPE_OBJECT, first) &&
-                        add_fields(wide, classes, index, TYPE_BOOLEAN, first + 1);
-        if (!there_is_room)
-            wide->count = first;
-        keymap_put(&wide->first, index, there_is_room ? first : UINT32_MAX);
-    }
-    return describe_wide(wide, index, hot);
 }

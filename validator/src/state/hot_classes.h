@@ -65,7 +65,7 @@ static inline enum hot_kind hot_array_kind(bool is_object_array)
     return is_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY;
 }
 
-/* The classes of one heap dump with more fields than fit. */
+/* The classes of one heap dump with more fields than fit. Each thread has its own. */
 struct wide_classes {
     uint32_t *fields; /* of each: how many references and how many booleans, and where they are in an instance */
     size_t capacity, count;
@@ -77,9 +77,7 @@ void wide_classes_clear(struct wide_classes *wide);
 
 /* Describes a valid layout, except raw_id and dump. False if it is too wide. */
 bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot);
-/* The same for one that is too wide, when the list of wide classes has it. */
-bool describe_wide(const struct wide_classes *wide, uint32_t index, struct hot_class *hot);
-/* Adds it to the list unless the list has it. */
-bool describe_new_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot);
+/* The same for one that is too wide: adds it to the list of wide classes, unless the list has it. */
+bool describe_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot);
 
 #endif

@@ -43,10 +43,12 @@ void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key 
 /* Removes all IDs and releases their memory. */
 void id_set_clear(struct id_set *s);
 
-/* Allows this many bytes of bitmaps for pages that are not full enough to need them. */
+/* Allows this many bytes of bitmaps for pages that are not full enough to need them. While several threads set flags, it can only be
+ * called with the number that is allowed already. */
 static inline void id_set_allow(struct id_set *s, uint64_t bytes)
 {
-    s->pages.allowance = bytes;
+    if (s->pages.allowance != bytes)
+        s->pages.allowance = bytes;
 }
 
 /* Moves the alignment bits of addresses to the top. */

@@ -9,18 +9,18 @@ void id_windows_init(struct id_windows *w, struct id_set *set, struct id_set *tw
 {
     w->set = set;
     w->twice = twice;
-    for (unsigned flag = 0; flag < FLAGS; flag++)
-        for (size_t i = 0; i < WINDOWS; i++)
-            w->at[flag][i] = (struct id_window){.number = NO_PAGE, .candidate = NO_PAGE};
+    for (size_t i = 0; i < WINDOWS; i++)
+        w->at[i] = (struct id_window){.number = NO_PAGE, .candidate = NO_PAGE};
     memset(w->far_count, 0, sizeof w->far_count);
 }
 
-static void merge(struct id_windows *w, unsigned flag, size_t i)
+static void merge(struct id_windows *w, size_t i)
 {
-    struct id_window *window = &w->at[flag][i];
+    struct id_window *window = &w->at[i];
+    enum id_set_flag flag = i < FIRST_REFERENCED ? ID_DEFINED : i < FIRST_ELEMENT ? ID_REFERENCED : ID_ELEMENT;
 
     if (window->number != NO_PAGE)
-        id_set_merge(w->set, window->number, 1U << flag, w->words[flag][i], w->twice);
+        id_set_merge(w->set, window->number, flag, w->words[i], w->twice);
     *window = (struct id_window){.number = NO_PAGE, .candidate = NO_PAGE};
 }
 
@@ -33,9 +33,8 @@ static void apply(struct id_windows *w, unsigned group)
 
 void id_windows_finish(struct id_windows *w, unsigned first_group)
 {
-    for (unsigned flag = 0; flag < FLAGS; flag++)
-        for (size_t i = 0; i < WINDOWS; i++)
-            merge(w, flag, i);
+    for (size_t i = 0; i < WINDOWS; i++)
+        merge(w, i);
     for (unsigned i = 0; i < PAGE_GROUPS; i++)
         apply(w, (first_group + i) % PAGE_GROUPS);
 }
@@ -64,18 +63,18 @@ static bool vote(struct id_window *window, uint64_t number)
     return window->candidate == number && window->votes >= VOTES;
 }
 
-uint32_t *id_windows_miss(struct id_windows *w, unsigned flag, size_t i, uint64_t key)
+uint32_t *id_windows_miss(struct id_windows *w, enum id_set_flag flag, size_t i, uint64_t key)
 {
-    struct id_window *window = &w->at[flag][i];
+    struct id_window *window = &w->at[i];
 
     if (!vote(window, key >> PAGE_BITS)) {
-        add_far(w, key, 1U << flag);
+        add_far(w, key, flag);
         return NULL;
     }
-    merge(w, flag, i);
-    memset(w->words[flag][i], 0, sizeof w->words[flag][i]);
+    merge(w, i);
+    memset(w->words[i], 0, sizeof w->words[i]);
     window->number = key >> PAGE_BITS;
-    return w->words[flag][i];
+    return w->words[i];
 }
 
 void id_windows_repeat(struct id_windows *w, uint64_t key)

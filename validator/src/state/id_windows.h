@@ -9,10 +9,17 @@
 
 #include "state/id_set.h"
 
+/* Objects are defined in ascending order, so few windows do. References lead anywhere, so they have more. Many more would break the
+ * bound of memory for small dumps. */
 enum {
-    WINDOWS = USUAL_OR_SMALL(32, 4), /* for each flag */
-    FAR_IDS = USUAL_OR_SMALL(256, 4),
-    FLAGS = 3
+    FIRST_DEFINED = 0,
+    DEFINED_WINDOWS = USUAL_OR_SMALL(32, 4),
+    FIRST_REFERENCED = FIRST_DEFINED + DEFINED_WINDOWS,
+    REFERENCED_WINDOWS = USUAL_OR_SMALL(64, 4),
+    FIRST_ELEMENT = FIRST_REFERENCED + REFERENCED_WINDOWS,
+    ELEMENT_WINDOWS = USUAL_OR_SMALL(32, 4),
+    WINDOWS = FIRST_ELEMENT + ELEMENT_WINDOWS,
+    FAR_IDS = USUAL_OR_SMALL(256, 4)
 };
 
 struct id_windows {
@@ -22,10 +29,10 @@ struct id_windows {
         uint64_t number;    /* NO_PAGE for none */
         uint64_t candidate; /* the page that most IDs that missed the window were in, */
         uint32_t votes;     /* and by how many more */
-    } at[FLAGS][WINDOWS];
+    } at[WINDOWS];
     uint16_t far_count[PAGE_GROUPS];
     uint64_t far[PAGE_GROUPS][FAR_IDS];
-    uint32_t words[FLAGS][WINDOWS][PAGE_WORDS];
+    uint32_t words[WINDOWS][PAGE_WORDS];
 };
 
 void id_windows_init(struct id_windows *w, struct id_set *set, struct id_set *twice);
@@ -34,20 +41,30 @@ void id_windows_finish(struct id_windows *w, unsigned first_group);
 
 /* For an ID that misses a window: the words of that window, if it moves to the ID's page; otherwise NULL, and the flag will be
  * set. */
-uint32_t *id_windows_miss(struct id_windows *w, unsigned flag_index, size_t window, uint64_t key);
+uint32_t *id_windows_miss(struct id_windows *w, enum id_set_flag flag, size_t window, uint64_t key);
 /* An ID is defined twice. */
 void id_windows_repeat(struct id_windows *w, uint64_t key);
 
-/* 0 to 2. */
-ID_SET_HOT unsigned index_of_flag(const enum id_set_flag flag)
+/* Consecutive IDs cycle through eight pages whose numbers differ only in the top bits. */
+ID_SET_HOT size_t window_among(uint64_t number, const size_t first, const size_t count, const unsigned id_size)
 {
-    return flag >> 1;
+    return first + ((number ^ (number >> (id_size == 8 ? 45 : 13)) * (count / 8)) & (count - 1));
 }
 
-/* Consecutive IDs cycle through eight pages whose numbers differ only in the top bits. */
-ID_SET_HOT size_t window_of_page(uint64_t number, const unsigned id_size)
+ID_SET_HOT size_t window_of_page(uint64_t number, const enum id_set_flag flag, const unsigned id_size)
 {
-    return (number ^ number >> (id_size == 8 ? 45 : 13) << 2) & (WINDOWS - 1);
+    return flag == ID_DEFINED      ? window_among(number, FIRST_DEFINED, DEFINED_WINDOWS, id_size)
+           : flag == ID_REFERENCED ? window_among(number, FIRST_REFERENCED, REFERENCED_WINDOWS, id_size)
+                                   : window_among(number, FIRST_ELEMENT, ELEMENT_WINDOWS, id_size);
+}
+
+/* Fetches the word of an ID into the cache, if its page has a window. */
+ID_SET_HOT void id_windows_fetch(const struct id_windows *w, uint64_t key, const enum id_set_flag flag, const unsigned id_size)
+{
+    size_t i = window_of_page(key >> PAGE_BITS, flag, id_size);
+
+    if (w->at[i].number == key >> PAGE_BITS)
+        __builtin_prefetch(&w->words[i][low_of_key(key) >> 5], 1);
 }
 
 /* Sets a flag of an ID. An ID that is defined twice is noted sooner or later. The flag and the size are constants. */
@@ -57,13 +74,13 @@ ID_SET_HOT void id_windows_mark(struct recent_page *near, uint64_t key, const en
 
     if (__builtin_expect(near->page != number, 0)) {
         struct id_windows *w = near->windows;
-        size_t i = window_of_page(number, id_size);
-        uint32_t *words = w->words[index_of_flag(flag)][i];
+        size_t i = window_of_page(number, flag, id_size);
+        uint32_t *words = w->words[i];
 
         if (near->pages)
             page_filter_add(near->pages, number);
-        if (w->at[index_of_flag(flag)][i].number != number)
-            words = id_windows_miss(w, index_of_flag(flag), i, key);
+        if (w->at[i].number != number)
+            words = id_windows_miss(w, flag, i, key);
         if (!words)
             return;
         near->page = number;
