@@ -574,6 +574,37 @@ def scattered_duplicates(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from in_heap(layout, rows, rows)
 
 
+@shape_by_id_size("failures-after-a-long-string")
+def failures_after_a_string(layout: Layout, size: int) -> Iterator[Bytes]:
+    """The string may be none, so each failure could lead back to it."""
+    row = b"\x77" * 3 + layout.array(0x2000) * 14
+    yield layout.header()
+    yield layout.utf8(1, b"java/lang/Object") + layout.load_class(1, OBJECT, 1)
+    yield segment(layout.class_dump(OBJECT)) + layout.utf8(2, b"x" * 70000) + segment(row * (size // len(row)))
+    yield END
+
+
+@shape_by_id_size("arrays-in-an-array")
+def arrays_in_an_array(layout: Layout, size: int) -> Iterator[Bytes]:
+    """One object is missing, and the payload of an array looks like objects: a repair looks for it there."""
+    row = layout.array(0)
+    count = size // len(row)
+    node = layout.class_dump(0x100, OBJECT, layout.id_size, fields=layout.ids(1) + b"\x02")
+    missing = layout.instance(0x1000, 0x100, layout.ids(0x7770))
+    yield from in_heap(
+        layout, node, missing, layout.array(0x2000, table(row, count, (1, layout.id_size, numbers(count, 8, 1 << 20))))
+    )
+
+
+@shape_by_id_size("large-classes-of-missing-classes")
+def large_classes(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each says that its instances have half a megabyte, which its superclass, a stand-in, would have."""
+    w = layout.id_size
+    row = layout.class_dump(0, 0, 524000)
+    count = size // len(row)
+    yield from in_heap(layout, table(row, count, (1, w, numbers(count, 8, 1 << 20)), (5 + w, w, numbers(count, 8, 1 << 28))))
+
+
 @shape("instances-of-a-wrong-length")
 def wrong_lengths(size: int) -> Iterator[Bytes]:
     row = EIGHT.instance(0, OBJECT, b"x")

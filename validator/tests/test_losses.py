@@ -101,3 +101,19 @@ def test_the_content_of_an_array_gives_no_objects(original: Original, what: str,
     for width, name in ((0, "tag"), (o.id_size + 5, "count"), (o.id_size + 9, "type")):
         loss = repair(o, [Damage(at + width, at + width + 1, b"\x99", name)], tmp_path)
         assert loss.status == 0 and loss.new == loss.again == 0, f"seed {seed}, {name}: {loss}"
+
+
+def test_a_dump_in_an_array_gives_back_no_objects_that_are_lost(original: Original, tmp_path: Path) -> None:
+    """It has them, but they are payload."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    data, _ = with_array(original, original.data, dice.choice(original.heap).at)
+    o = read(data)
+    first = dice.randrange(len(o.heap) // 2)
+    last = first + dice.randrange(1, len(o.heap) // 3)
+    array = next(i for i, s in enumerate(o.heap) if s.end - s.at > len(original.data))
+    if first <= array < last:
+        first = array + 1
+        last = max(last, first)
+    loss = repair(o, [Damage(o.heap[first].at, o.heap[last].at, b"", "sub-records lost")], tmp_path)
+    assert loss.status == 0 and loss.new == loss.again == loss.beyond == 0, f"seed {seed}: {loss}"

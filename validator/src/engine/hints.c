@@ -44,7 +44,7 @@ void conclude_transfer(struct engine *e)
 
 void look_for_zeros(struct engine *e)
 {
-    enum { LEAST = 32 };
+    enum { LEAST = 512 };
     size_t n = look_at(&e->in, LEAST, UINT64_MAX), i = 0;
 
     while (i < n && !e->in.at[i])
@@ -56,19 +56,26 @@ void look_for_zeros(struct engine *e)
     }
 }
 
-/* Whether the last bytes before the failure are those that follow it, `size` bytes later. */
-static bool is_double(struct engine *e, uint64_t size)
+/* Whether the bytes at an offset before this one follow once more, `size` bytes later. */
+static bool are_twice(struct engine *e, uint64_t at, uint64_t size)
 {
     enum { COMPARED = 64 };
-    const uint64_t here = e->in.offset, failed_at = e->framing.failed_at;
+    const uint64_t here = e->in.offset;
     bool is_same;
 
-    if (size > failed_at || here - (failed_at - size) > INPUT_HISTORY || !input_go_back(&e->in, failed_at - size))
+    if (here - at > INPUT_HISTORY || !input_go_back(&e->in, at))
         return false;
     is_same = look_at(&e->in, (size_t)size + COMPARED, UINT64_MAX) == size + COMPARED &&
               memcmp(e->in.at, e->in.at + size, COMPARED) == 0 && memcmp(e->in.at, e->in.at + 1, COMPARED - 1) != 0;
     input_skip(&e->in, here - e->in.offset);
     return is_same;
+}
+
+/* Whether what is here may follow a heap dump record whose rest is lost. Records that come before heap dumps follow where bytes are
+ * there twice. */
+static bool ends_heap_record(struct engine *e)
+{
+    return !input_need(&e->in, 1) || is_heap_dump_record(*e->in.at) || *e->in.at == TAG_HEAP_DUMP_END;
 }
 
 void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
@@ -79,11 +86,16 @@ void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
     if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here)
         return;
     e->framing.gap.at = record_at;
-    if (here < stated_end)
-        e->framing.gap.missing = stated_end - here;
-    else
+    if (here > stated_end) {
         e->framing.gap.extra = here - stated_end;
-    e->framing.gap.is_double = e->framing.gap.extra && is_double(e, e->framing.gap.extra);
+        e->framing.gap.is_double =
+            e->framing.gap.extra <= failed_at && are_twice(e, failed_at - e->framing.gap.extra, e->framing.gap.extra);
+    } else if (are_twice(e, record_at, here - record_at)) { /* with the header of the record */
+        e->framing.gap.extra = here - record_at;
+        e->framing.gap.is_double = true;
+    } else if (ends_heap_record(e)) {
+        e->framing.gap.missing = stated_end - here;
+    }
 }
 
 /* "8 KB", "700 bytes" */
@@ -193,7 +205,7 @@ const char *choose_hint(struct engine *e)
         if (totals[causes[i].rule])
             return causes[i].cause;
     if (e->file.losses.definitions || e->file.losses.heap_dump)
-        return "part of the dump was not checked: what it may define is not reported to be undefined";
+        return "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";
     return NULL;

@@ -1,8 +1,11 @@
 /* Arrays whose count is too large (RULES.md M.2): the sub-records after them are taken for their elements. Where such an array
  * ends, another sub-record may begin by chance; then lengths lead on, and the check reports only that objects are missing. Who
  * reads the dump after the check gets them back: an array that holds lost objects ends where they begin. */
+#include <string.h>
+
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
+#include "format/header.h"
 #include "reread/reread.h"
 
 enum { LONG_ARRAY_STEP = WAY_SIGHT / 2 };
@@ -11,7 +14,6 @@ enum { LONG_ARRAY_STEP = WAY_SIGHT / 2 };
 struct suspect {
     struct engine *e;
     struct sight sight;
-    uint8_t tag;
     uint64_t first; /* where an element begins, */
     unsigned width; /* and its size */
 };
@@ -33,27 +35,48 @@ static bool may_begin(const void *context, uint64_t at)
     return is_near_classes(&s->e->file, id) && !(id_set_get(&s->e->heap.objects, id) & ID_DEFINED);
 }
 
-/* Whether the objects that seem to be dumped from an offset on, up to another, are dumped nowhere else. The payload of a primitive
- * array may be a dump, too: of the same heap, then its objects are dumped; or of another one, then nothing names them. */
-static bool are_lost(const struct suspect *s, uint64_t at, uint64_t until)
+/* Whether sub-records lead from an offset on to the end of the array or beyond it, and dump objects that are dumped nowhere else. The
+ * payload of a primitive array may be a dump, too: of the same heap, then its objects are dumped; or of another one, then few of them
+ * are named. Moves the input. */
+static bool are_lost(struct engine *e, uint8_t tag, uint64_t from, uint64_t end)
 {
-    uint64_t missing = 0, defined = 0;
-    struct walk_item item;
+    uint64_t missing = 0, defined = 0, unnamed = 0;
 
-    while (at < until && s->sight.size - at > s->sight.id_size &&
-           walk_subrecord(&s->sight, at, UINT64_MAX, &item) == FRAME_RIGHT) {
-        unsigned flags = 0;
+    if (!input_seek(&e->in, from))
+        return false;
+    while (e->in.offset < end) {
+        struct walk_item item;
+        unsigned flags;
 
-        if (is_object(item.tag))
-            flags = id_set_get(&s->e->heap.objects, get_id(s->sight.at + at + 1, s->sight.id_size));
-        defined += (flags & ID_DEFINED) != 0;
-        missing += !(flags & ID_DEFINED) && (flags || s->tag == SUB_OBJECT_ARRAY_DUMP);
-        at += item.size;
+        if (!input_need(&e->in, 1) ||
+            next_subrecord(&e->in, UINT64_MAX, e->file.id_size, e->file.version, &item) != FRAME_RIGHT)
+            return false;
+        if (is_object(item.tag)) {
+            flags = id_set_get(&e->heap.objects, get_id(e->in.at + 1, e->file.id_size));
+            defined += (flags & ID_DEFINED) != 0;
+            missing += flags && !(flags & ID_DEFINED);
+            unnamed += !flags;
+        }
+        input_skip(&e->in, item.size);
     }
-    return missing > defined;
+    return tag == SUB_OBJECT_ARRAY_DUMP ? missing + unnamed > defined : missing > defined && missing >= unnamed / 4;
 }
 
-/* Where, in the array whose elements begin here and take n bytes, lost objects are dumped; 0 if nowhere. Moves the input. */
+/* Whether the header of a dump is among n bytes: then what follows is payload. */
+static bool has_header(const uint8_t *p, size_t n)
+{
+    const uint8_t *end = p + n;
+
+    while (n >= HEADER_MAGIC_SIZE && (p = memchr(p, *HEADER_MAGIC, n - HEADER_MAGIC_SIZE + 1)) != NULL) {
+        if (is_header_magic(p))
+            return true;
+        n = (size_t)(end - ++p);
+    }
+    return false;
+}
+
+/* Where, in the array whose elements begin here and take n bytes, lost objects are dumped; 0 if nowhere. The first chain of
+ * sub-records decides. Moves the input. */
 static uint64_t find_lost(struct engine *e, uint8_t tag, uint64_t n, unsigned width)
 {
     uint64_t first = e->in.offset, end = first + n;
@@ -61,9 +84,9 @@ static uint64_t find_lost(struct engine *e, uint8_t tag, uint64_t n, unsigned wi
     while (e->in.offset < end) {
         uint64_t here = e->in.offset, left = end - here;
         size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
+        uint64_t there = left < size ? left : size, step = there < LONG_ARRAY_STEP ? there : LONG_ARRAY_STEP;
         struct suspect s = {.e = e,
                             .sight = {e->in.at, size, size < WAY_SIGHT, e->file.id_size, e->file.version},
-                            .tag = tag,
                             .first = (width - (here - first) % width) % width,
                             .width = width};
         struct search search = {.sight = &s.sight,
@@ -73,12 +96,13 @@ static uint64_t find_lost(struct engine *e, uint8_t tag, uint64_t n, unsigned wi
                                 .times = &e->framing.times,
                                 .may_begin = may_begin,
                                 .context = &s};
-        uint64_t there = left < size ? left : size;
-        struct way way = find_way(&search, 0, there < LONG_ARRAY_STEP ? there : LONG_ARRAY_STEP);
+        struct way way = find_way(&search, 0, step);
 
-        if (way.kind == WAY_SUBRECORD && are_lost(&s, way.at, there))
-            return here + way.at;
-        if (input_skip(&e->in, way.kind == WAY_NONE ? way.at : way.at + 1) == 0)
+        if (has_header(e->in.at, (size_t)(way.kind == WAY_NONE ? step : way.at)))
+            return 0;
+        if (way.kind != WAY_NONE)
+            return way.kind == WAY_SUBRECORD && are_lost(e, tag, here + way.at, end) ? here + way.at : 0;
+        if (input_skip(&e->in, way.at) == 0)
             break;
     }
     return 0;
@@ -114,6 +138,8 @@ static bool look_into_subrecord(struct checker *ck, void *context, uint64_t size
     }
     if (found)
         jumps_note(&ck->file->long_arrays, at, found, 0, false);
+    if (ck->in->offset > end) /* the chain led beyond it */
+        return input_seek(ck->in, end);
     rest = end - ck->in->offset;
     return input_skip(ck->in, rest) == rest;
 }

@@ -89,6 +89,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     if (first >= failed_at || failed_at <= f->frontier || !input_can_go_back(&e->in, first) || !go_to(e, first))
         return WAY_NONE;
     f->frontier = failed_at;
+    f->doubted.count = 0; /* they are tried once */
     if (doubted.count)
         memcpy(f->times, doubted.times, sizeof f->times);
     kind = go_to_way(e, &end, failed_at, failed_at);
@@ -97,7 +98,6 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
     if (doubted.count)
         e->run.sum.skipped = doubted.skipped_before;
-    f->doubted.count = 0;
     *from = first;
     return kind;
 }

@@ -120,10 +120,12 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 
 /* ---- Passes ---- */
 
-/* "auto" means the profile by which the least is left out. Whether that is another than the last check has used. */
+/* "auto" means the profile of the producer that is recognised, or else that by which the least is left out. Whether the latter is
+ * another than the last check has used. */
 static bool takes_kinder_profile(struct repair *r)
 {
-    if (r->profile != hprof_profile_find("auto") || r->kindest == r->result.checked_profile)
+    if (r->profile != hprof_profile_find("auto") || r->kindest == r->result.checked_profile ||
+        r->result.checked_profile != hprof_profile_find("strict"))
         return false;
     r->profile = r->kindest;
     return true;

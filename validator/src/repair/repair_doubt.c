@@ -10,19 +10,27 @@ void doubt_note(struct repair *r, uint64_t damage_at)
     r->doubts[r->doubt_count++] = r->last;
 }
 
-static const struct copied *find_doubt(const struct repair *r, uint64_t at)
+/* Whether the sub-record at an offset of the copy is doubted. They are in order. */
+static bool is_doubted(const struct repair *r, uint64_t at)
 {
-    for (size_t i = 0; i < r->doubt_count; i++)
-        if (r->doubts[i].at == at)
-            return &r->doubts[i];
-    return NULL;
+    size_t low = 0, high = r->doubt_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (r->doubts[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < r->doubt_count && r->doubts[low].at == at;
 }
 
 uint64_t doubt_choose(const struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier)
 {
     bool is_duplicate = rule == RULE_OBJ_004 || rule == RULE_CLS_009;
 
-    return is_duplicate && earlier != HPROF_NO_OFFSET && earlier && find_doubt(r, earlier - 1) ? earlier : offset;
+    return is_duplicate && earlier != HPROF_NO_OFFSET && earlier && is_doubted(r, earlier - 1) ? earlier : offset;
 }
 
 bool doubt_explains(struct repair *r, enum rule rule)

@@ -310,8 +310,9 @@ bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t su
     struct bytes b = {&v->r->memory, &s->classes, &s->classes_size, &s->classes_capacity, v->r->id_size};
     size_t longs = (size_t)(own / 8), fields = longs + (size_t)(own % 8);
 
-    if (fields > UINT16_MAX)
+    if (fields > UINT16_MAX || fields > v->fields_left)
         return false;
+    v->fields_left -= fields;
     put_int(&b, SUB_CLASS_DUMP, 1);
     put_id(&b, c->id);
     put_int(&b, 0, 4);

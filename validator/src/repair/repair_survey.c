@@ -438,7 +438,8 @@ static bool read_copy(struct survey *v)
 
 bool stand_ins_make(struct repair *r)
 {
-    struct survey v = {.r = r, .frames_left = SURVEY_FRAMES_MOST};
+    enum { FIELDS_LEAST = 1 << 12, BYTES_FOR_A_FIELD = 16 };
+    struct survey v = {.r = r, .frames_left = SURVEY_FRAMES_MOST, .fields_left = FIELDS_LEAST + r->written / BYTES_FOR_A_FIELD};
     struct keymap *maps[] = {&v.class_index, &v.strings, &v.named,         &v.serials, &v.traces,
                              &v.used_traces, &v.depths,  &v.thread_traces, &v.frames};
     bool is_read;

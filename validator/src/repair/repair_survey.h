@@ -76,6 +76,7 @@ struct survey {
     uint64_t frame_method, frame_signature; /* their strings */
     uint64_t frames_left; /* that may still be made, in stand-ins for stack traces or for themselves: real dumps have fewer */
 
+    uint64_t fields_left; /* of all stand-ins for classes: damaged bytes may declare any size */
     uint64_t *field_names;
     size_t field_name_count, field_name_capacity;
     uint64_t last_string;
