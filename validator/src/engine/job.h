@@ -1,6 +1,6 @@
-/* What the files of the jobs share. job_pieces.c divides a heap dump into jobs; job_queue.c hands them to the threads; job_thread.c
- * does a job, with bytes from job_bytes.c; job_parts.c finds the sub-records of a part of a giant record; job_waiting.c has the same threads check instances that
- * waited; jobs.c is the coordinator. */
+/* What the files of the jobs share. job_pieces.c divides a heap dump into jobs; job_queue.c hands them to the threads;
+ * job_thread.c does a job, with bytes from job_bytes.c; job_parts.c finds the sub-records of a part of a giant record;
+ * job_waiting.c has the same threads check instances that waited; jobs.c is the coordinator. */
 #ifndef HPROF_JOB_H
 #define HPROF_JOB_H
 
@@ -14,8 +14,8 @@ enum {
     STOPS = 16         /* so that the end of a part wakes few threads but the one that waits for it */
 };
 
-/* The sub-records of a heap dump record, or some of them, that belong to one job. A giant record is cut anywhere: its parts are those
- * that begin between two cuts. Where the first one is, is known only once the part before is framed (job_parts.c). */
+/* The sub-records of a heap dump record, or some of them, that belong to one job. A giant record is cut anywhere: its parts are
+ * those that begin between two cuts. Where the first one is, is known only once the part before is framed (job_parts.c). */
 struct piece {
     uint64_t at, end; /* of a part, until its job is done: cuts */
     uint64_t record_end;
@@ -65,8 +65,8 @@ struct job_thread {
     size_t size; /* bytes in it */
 };
 
-/* Jobs have consecutive numbers, and their places are a ring. The coordinator adds them in the order of the file and takes them over
- * in that order; between, any thread does them. The tables that a job reads change only while the queue is paused. */
+/* Jobs have consecutive numbers, and their places are a ring. The coordinator adds them in the order of the file and takes them
+ * over in that order; between, any thread does them. The tables that a job reads change only while the queue is paused. */
 struct job_queue {
     pthread_mutex_t lock;
     pthread_cond_t more;        /* jobs, or the end: the threads wait for it */
@@ -199,7 +199,8 @@ void pause_jobs(struct engine *e);
 void add_met_classes(struct engine *e, const struct job *job);
 
 /* ---- job_pieces.c ---- */
-/* The next pieces are those that follow a sub-record, `at`: the rest of its record, which ends at `end`, and the segments after it. */
+/* The next pieces are those that follow a sub-record, `at`: the rest of its record, which ends at `end`, and the segments after
+ * it. */
 void begin_pieces(struct engine *e, uint64_t at, uint64_t end);
 /* Adds some jobs. */
 void add_pieces(struct engine *e);

@@ -1,6 +1,7 @@
 /* A giant heap dump record is cut every megabyte, at any byte. The thread with a part guesses where its first sub-record is, and
- * passes sub-records by their lengths up to the first one of the next part. Nothing is marked before the part before it is known to
- * end where this one begins; if the guess was wrong, because an array holds copies of sub-records, lengths are followed once more. */
+ * passes sub-records by their lengths up to the first one of the next part. Nothing is marked before the part before it is known
+ * to end where this one begins; if the guess was wrong, because an array holds copies of sub-records, lengths are followed once
+ * more. */
 #include "engine/job.h"
 #include "format/subrecord.h"
 

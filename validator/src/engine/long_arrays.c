@@ -35,9 +35,9 @@ static bool may_begin(const void *context, uint64_t at)
     return is_near_classes(&s->e->file, id) && !(id_set_get(&s->e->heap.objects, id) & ID_DEFINED);
 }
 
-/* Whether sub-records lead from an offset on to the end of the array or beyond it, and dump objects that are dumped nowhere else. The
- * payload of a primitive array may be a dump, too: of the same heap, then its objects are dumped; or of another one, then few of them
- * are named. Moves the input. */
+/* Whether sub-records lead from an offset on to the end of the array or beyond it, and dump objects that are dumped nowhere
+ * else. The payload of a primitive array may be a dump, too: of the same heap, then its objects are dumped; or of another one,
+ * then few of them are named. Moves the input. */
 static bool are_lost(struct engine *e, uint8_t tag, uint64_t from, uint64_t end)
 {
     uint64_t missing = 0, defined = 0, unnamed = 0;

@@ -43,8 +43,8 @@ void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key 
 /* Removes all IDs and releases their memory. */
 void id_set_clear(struct id_set *s);
 
-/* Allows this many bytes of bitmaps for pages that are not full enough to need them. While several threads set flags, it can only be
- * called with the number that is allowed already. */
+/* Allows this many bytes of bitmaps for pages that are not full enough to need them. While several threads set flags, it can
+ * only be called with the number that is allowed already. */
 static inline void id_set_allow(struct id_set *s, uint64_t bytes)
 {
     if (s->pages.allowance != bytes)
