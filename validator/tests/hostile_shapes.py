@@ -592,7 +592,7 @@ def arrays_in_an_array(layout: Layout, size: int) -> Iterator[Bytes]:
     node = layout.class_dump(0x100, OBJECT, layout.id_size, fields=layout.ids(1) + b"\x02")
     missing = layout.instance(0x1000, 0x100, layout.ids(0x7770))
     yield from in_heap(
-        layout, node, missing, layout.array(0x2000, table(row, count, (1, layout.id_size, numbers(count, 8, 1 << 20))))
+        layout, node, missing, layout.array(0x2000, bytes(table(row, count, (1, layout.id_size, numbers(count, 8, 1 << 20)))))
     )
 
 
