@@ -144,4 +144,9 @@ void print_losses(FILE *out, const struct hprof_repair_result *repair, const str
                 repair->classes_without_name == 1 ? "" : "es");
     if (advice != NULL)
         fprintf(out, "in the reader: %s\n", advice);
+    if (repair->stand_in_classes > 0 && repair->stand_in_classes == repair->subrecords_out[0x20])
+        fputs(
+            "in the reader: no class is left; MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark "
+            "open it\n",
+            out);
 }

@@ -117,6 +117,15 @@ def test_a_lost_superclass_has_what_its_subclasses_lack(tmp_path: Path) -> None:
     assert "added: 1 stand-in for lost class, " in text
 
 
+def test_readers_that_refuse_a_dump_without_classes_are_named(tmp_path: Path) -> None:
+    """As a VM leaves it that is killed while it writes objects. The readers were tried with such a dump."""
+    start = VALID[: VALID.index(b"\x1c\0\0\0\0")]
+    heap = b"".join(struct.pack(">BQIQI", 0x21, 0x1000 + 8 * n, 0, 0x500, 8) + bytes(8) for n in range(20))
+    text = repair(start[:HEADER] + utf8(7, "a") + record(0x1C, heap) + END, tmp_path)[1]
+    assert "MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark open it\n" in text
+    assert "refuses" not in repair(start + VALID[len(start) :], tmp_path)[1]
+
+
 def test_a_dump_that_lacks_nothing_gets_no_stand_ins(tmp_path: Path) -> None:
     broken = VALID[: -len(END)] + record(0x1C, instance(0x1000, OBJECT) + instance(0x1008, OBJECT)[:-3])
     _, text = repair(broken, tmp_path)
