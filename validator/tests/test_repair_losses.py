@@ -162,6 +162,15 @@ def test_the_ten_largest_classes_are_shown(tmp_path: Path) -> None:
     assert len(repair_json(tmp_path, "broken")["lost_by_class"]) == 14
 
 
+def test_what_is_there_twice_is_not_lost(tmp_path: Path) -> None:
+    data = gold.read(SOURCE, "jdk25")
+    at = len(data) * 9 // 10  # objects
+    (tmp_path / "doubled").write_bytes(data[: at + (64 << 10)] + data[at:])
+    out = run("--repair", "copy", "doubled", cwd=tmp_path).out
+    assert re.search(r" [0-9]+ sub-records whose ID is dumped already\n", out)
+    assert "lost:" not in out and "of the objects" not in out
+
+
 def test_the_reader_needs_a_setting_when_no_root_is_left(tmp_path: Path) -> None:
     """The roots of JDK 8 come last, so a cut takes all of them."""
     advice = 'GC roots: none are left; in MAT set "keep unreachable objects"'

@@ -41,6 +41,8 @@ static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
         note_missing_trace(r, offset);
     if (rule == RULE_OBJ_002 || rule == RULE_OBJ_003 || rule == RULE_CLS_010)
         keymap_put(&r->undefined_at, offset, 0);
+    if (rule == RULE_OBJ_004 || rule == RULE_CLS_009)
+        keymap_put(&r->twice_at, offset, 0);
 }
 
 static int on_finding(void *context, const struct hprof_finding *f)
@@ -89,7 +91,9 @@ static int by_value(const void *a, const void *b)
 static void clear_undefined(struct repair *r)
 {
     keymap_clear(&r->undefined_at);
+    keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
+    keymap_init(&r->twice_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->undefined_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
@@ -292,6 +296,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
         keymap_clear(&r->left_index[i]);
     keymap_clear(&r->missing_traces);
     keymap_clear(&r->undefined_at);
+    keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->dumped_classes);
     keymap_clear(&r->stood_in);

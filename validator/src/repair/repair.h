@@ -16,6 +16,7 @@ enum left_out_kind {
     LEFT_INSTANCE,        /* by class ID */
     LEFT_OBJECT_ARRAY,    /* by class ID */
     LEFT_PRIMITIVE_ARRAY, /* by element type */
+    LEFT_TWICE,           /* any sub-record whose ID another defines */
     LEFT_BYTES,           /* bytes outside of records and sub-records */
     LEFT_DAMAGED,         /* any record or sub-record whose first bytes may be wrong, because its gzip member is damaged */
     LEFT_GZIP_MEMBER,     /* bytes that could not be inflated, by the number of the member */
@@ -124,6 +125,7 @@ struct repair {
 
     /* Only the first use of a class that its heap dump lacks is an error. This pass leaves out all uses that follow it. */
     struct keymap undefined_at;    /* offsets of these errors in the previous copy */
+    struct keymap twice_at;        /* likewise those of IDs that are defined twice */
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
     uint64_t heap_dump;            /* number of the present one */
 

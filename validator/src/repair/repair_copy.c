@@ -48,6 +48,10 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     if (!r->is_first_pass && (kind == LEFT_CLASS || kind == LEFT_SUBRECORD) && input_need(&r->in, (size_t)size) >= size)
         is_bad |= missing_in_subrecord(r, r->in.at);
     if (is_bad || (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size))) {
+        if (!r->is_first_pass && keymap_get(&r->twice_at, r->in.offset + 1, NULL)) {
+            kind = LEFT_TWICE;
+            key = 0;
+        }
         leave_out(r, kind, key, input_skip(&r->in, size));
         return;
     }

@@ -69,6 +69,9 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
     case LEFT_GZIP_MEMBER:
         snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
         break;
+    case LEFT_TWICE:
+        snprintf(to, size, "sub-record%s whose ID is dumped already", l->count == 1 ? "" : "s");
+        break;
     case LEFT_DAMAGED:
         snprintf(to, size, "in damaged gzip members");
         break;
