@@ -129,13 +129,14 @@ def test_losses_against_the_manifest(damage: str, like: str, tmp_path: Path) -> 
 
 
 def test_what_people_read(tmp_path: Path) -> None:
-    """Three of five objects of a class are dumped twice, one of two threads is, and a class has lost its name."""
-    twice = [instance(0x20 + 8 * n, OBJECT) for n in range(3)]
+    """Three of eight objects of a class have no ID, one of two threads is there twice, and a class has lost its name."""
+    nameless = [instance(0, OBJECT)] * 3
+    kept = [instance(0x20 + 8 * n, OBJECT) for n in range(3)]
     others = [instance(0x80 + 8 * n, OBJECT) for n in range(2)]
     threads = [struct.pack(">BQII", 0x08, 0x20 + 8 * n, n + 1, 0) for n in range(2)]
     unnamed = class_dump(0x100, OBJECT) + instance(0x200, 0x100)
     array = object_array(0x300, 0x18, [0x5000, 0x5008])
-    data = dump(*twice, *others, *twice, array, threads[0], threads[1], threads[1], unnamed)
+    data = dump(*kept, *others, *nameless, array, threads[0], threads[1], threads[1], unnamed)
     (tmp_path / "broken").write_bytes(data)
     out = run("--no-stand-ins", "--repair", "copy", "broken", cwd=tmp_path).out
     assert "lost:\n    3 objects that were read, 75 bytes\n    at least 2 objects that others refer to\n" in out
@@ -150,8 +151,9 @@ def test_the_ten_largest_classes_are_shown(tmp_path: Path) -> None:
     names = b"".join(utf8(100 + n, f"Class{n}") + load_class(100 + n, 0x1000 + 8 * n, 100 + n) for n in range(15))
     classes = b"".join(class_dump(0x1000 + 8 * n, OBJECT) for n in range(15))
     objects = [instance(0x8000 + 8 * n, 0x1000 + 8 * (n % 15)) for n in range(120)]
-    again = [objects[n] for n in range(120) if n // 15 < n % 15]  # so many of each class as its number, eight at most
-    data = dump(classes, *objects, *again)
+    # So many of each class as its number, eight at most, have no ID.
+    nameless = [instance(0, 0x1000 + 8 * (n % 15)) for n in range(120) if n // 15 < n % 15]
+    data = dump(classes, *objects, *nameless)
     data = data[:31] + names + data[31:]
     (tmp_path / "broken").write_bytes(data)
     out = run("--repair", "copy", "broken", cwd=tmp_path).out
