@@ -33,6 +33,7 @@ struct junit {
     FILE *out; /* writes to `held`, or directly to the report */
     struct held held;
     bool without_totals;
+    struct parts_beside parts; /* of the file; it is written when its findings are known */
     size_t tests, failures, errors;
     double seconds;
     struct rule_case cases[]; /* by rule */
@@ -153,7 +154,7 @@ static void begin(struct report *report)
 
 static void file(struct report *report)
 {
-    (void)report;
+    junit_of(report)->parts = report->parts;
 }
 
 static void finding(struct report *report, const struct hprof_rule *rule, const struct hprof_finding *f)
@@ -194,12 +195,12 @@ static void write_number(void *out, const char *name, uint64_t value)
 /* A property for each part. */
 static void write_parts(const struct report *report)
 {
-    FILE *out = junit_of(report)->out;
+    const struct parts_beside *parts = &junit_of(report)->parts;
     char name[PATH_MAX];
 
     for (unsigned part = 0; part < PARTS_SOUGHT; part++)
-        if ((report->parts.numbers & UINT64_C(1) << part) && name_part(report->file, part, name, sizeof name))
-            write_property(out, report->parts.is_stale ? "stale_part" : "part", name);
+        if ((parts->numbers & UINT64_C(1) << part) && name_part(report->file, part, name, sizeof name))
+            write_property(junit_of(report)->out, parts->is_stale ? "stale_part" : "part", name);
 }
 
 static void write_properties(const struct report *report)

@@ -176,14 +176,16 @@ def test_parts_beside_a_complete_dump_are_not_used(tmp_path: Path) -> None:
 def test_reports_say_which_parts_there_are(tmp_path: Path) -> None:
     whole = generate(tmp_path).read_bytes()
     divide(whole, tmp_path)
+    names = ["heap.hprof.p0", "heap.hprof.p1"]
 
     def facts() -> dict[str, object]:
         found = json.loads(run("--format", "json", "heap.hprof", cwd=tmp_path).out)["files"][0]
         assert "heap.hprof.p0" in run("--format", "sarif", "heap.hprof", cwd=tmp_path).out
-        assert "heap.hprof.p0" in run("--format", "junit", "heap.hprof", cwd=tmp_path).out
+        junit = run("--format", "junit", "heap.hprof", cwd=tmp_path).out
+        properties = [f'<property name="{"stale_" * found["parts"]["stale"]}part" value="{name}"/>' for name in names]
+        assert all(one in junit for one in properties)
         return {"complete": found["complete"], **found["parts"]}
 
-    names = ["heap.hprof.p0", "heap.hprof.p1"]
     assert facts() == {"complete": False, "files": names, "stale": False}
     (tmp_path / "heap.hprof").write_bytes(whole)
     assert facts() == {"complete": True, "files": names, "stale": True}
