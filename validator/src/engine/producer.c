@@ -70,8 +70,9 @@ static bool has_times(const struct run *run, const struct file *file)
 static struct producer guess_hotspot_or_agent(const struct run *run, const struct file *file, const struct names *names)
 {
     const struct producer_signs *signs = &file->signs;
+    const bool all_are_seen = signs->loads_ended && signs->loads_are_whole; /* the newest class tells the version */
     const struct producer hotspot = {PROFILE_HOTSPOT,
-                                     signs->loads_ended && names->version ? versions[names->version - 1].producer : "HotSpot"};
+                                     all_are_seen && names->version ? versions[names->version - 1].producer : "HotSpot"};
     bool sticky = run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS] != 0;
 
     if (signs->first_tag == TAG_TRACE && (file->version == V102 || !sticky))

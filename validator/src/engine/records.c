@@ -89,8 +89,10 @@ static void note_signs(struct engine *e)
 {
     if (!e->file.signs.first_tag)
         e->file.signs.first_tag = e->position.record_tag;
-    if (e->position.record_tag != TAG_LOAD_CLASS && e->position.record_tag != TAG_UTF8)
-        e->file.signs.loads_ended |= e->run.sum.record_counts[TAG_LOAD_CLASS] > 0;
+    if (e->position.record_tag != TAG_LOAD_CLASS && e->position.record_tag != TAG_UTF8 && !e->file.signs.loads_ended) {
+        e->file.signs.loads_ended = e->run.sum.record_counts[TAG_LOAD_CLASS] > 0;
+        e->file.signs.loads_are_whole = !(e->file.losses.definitions & (MAY_DEFINE_STRINGS | MAY_DEFINE_CLASSES));
+    }
 }
 
 /* SPEC.md 3.3. Times wrap after 71 minutes, so a decrease by half the range or more is a wrap. */
