@@ -16,7 +16,8 @@ static const struct {
 
 struct names {
     bool slashed, dotted, bracketed, svm;
-    size_t version; /* 1 + the last of the versions whose class is there */
+    bool lacks_some; /* a class that is loaded has none */
+    size_t version;  /* 1 + the last of the versions whose class is there */
 };
 
 static void look_at_name(struct names *names, const char *name, size_t n)
@@ -38,7 +39,9 @@ static struct names look_at_names(const struct file *file)
         const struct class *class = chunks_at(&file->classes.loaded, i);
         struct string_text text;
 
-        if (strings_text(&file->strings, class->name, &text) && text.kept)
+        if (!strings_text(&file->strings, class->name, &text))
+            names.lacks_some = true;
+        else if (text.kept)
             look_at_name(&names, (const char *)text.bytes, text.kept);
     }
     return names;
@@ -70,7 +73,8 @@ static bool has_times(const struct run *run, const struct file *file)
 static struct producer guess_hotspot_or_agent(const struct run *run, const struct file *file, const struct names *names)
 {
     const struct producer_signs *signs = &file->signs;
-    const bool all_are_seen = signs->loads_ended && signs->loads_are_whole; /* the newest class tells the version */
+    /* The newest class tells the version. */
+    const bool all_are_seen = signs->loads_ended && signs->loads_are_whole && !names->lacks_some;
     const struct producer hotspot = {PROFILE_HOTSPOT,
                                      all_are_seen && names->version ? versions[names->version - 1].producer : "HotSpot"};
     bool sticky = run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS] != 0;
