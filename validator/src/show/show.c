@@ -170,6 +170,8 @@ static enum hprof_status show_around(struct show *s, struct room *room)
     uint64_t offset = s->asked.offset;
     size_t count = find_items(s, room);
 
+    for (size_t i = 0; i < count && !s->is_checked; i++)
+        s->is_damaged |= show_is_of_wrong_size(s, &room->items[i]); /* others may begin within it */
     if (count && s->is_damaged) {
         enum hprof_status status = ask_check(s);
 

@@ -81,6 +81,11 @@ bool item_has(const struct item *item, uint64_t offset);
 /* Finds the class dumps of the instances among the items, from the start of the heap dump on. `ids` has room for `count`. */
 void show_find_classes(struct show *s, uint64_t heap_start, const struct item *items, size_t count, uint64_t *ids);
 
+/* ---- show_subrecords.c ---- */
+
+/* Whether an item is an instance that does not have the size of its class, whose class dumps were found. */
+bool show_is_of_wrong_size(struct show *s, const struct item *item);
+
 /* ---- show_items.c ---- */
 
 /* Writes an item, line by line. */

@@ -201,6 +201,29 @@ static struct cursor fields_of(const struct show *s, uint64_t class_id, uint64_t
     return c;
 }
 
+bool show_is_of_wrong_size(struct show *s, const struct item *item)
+{
+    enum { DEPTH_MAX = 1 << 12 };
+    const unsigned id_size = s->replay.id_size;
+    uint64_t size = 1 + SIZE_OF(INSTANCE_DUMP, id_size), class_id;
+    struct cursor c = show_bytes(s, item->offset + 1, (size_t)size - 1);
+    struct INSTANCE_DUMP r;
+
+    if (item->tag != SUB_INSTANCE_DUMP || item->kind != ITEM_SUBRECORD || !read_INSTANCE_DUMP(&c, id_size, &r))
+        return false;
+    class_id = r.class_id;
+    for (unsigned depth = 0; class_id && depth < DEPTH_MAX; depth++) {
+        struct cursor fields = fields_of(s, class_id, &class_id);
+        struct INSTANCE_FIELD field;
+
+        if (!fields.at)
+            return false; /* its CLASS_DUMP was not found */
+        while (read_INSTANCE_FIELD(&fields, id_size, &field))
+            size += type_size(field.type, id_size);
+    }
+    return size != item->size;
+}
+
 static void write_INSTANCE_DUMP(struct writer *w, const struct INSTANCE_DUMP *r)
 {
     enum { DEPTH_MAX = 1 << 12, VALUES_MAX = 1 << 20 };
