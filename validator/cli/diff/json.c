@@ -17,17 +17,6 @@ static void put_counts(struct json *json, const struct counts *counts)
     json_put_uint(json, "only_in_b", counts->only[1]);
 }
 
-static void put_part(void *context, const struct part *part)
-{
-    struct json *json = context;
-
-    json_put_object(json, NULL);
-    json_put_string(json, "what", part->what);
-    json_put_string(json, "a", part->texts[0]);
-    json_put_string(json, "b", part->texts[1]);
-    json_close(json);
-}
-
 static void put_difference(struct diff *diff, const struct difference *difference, struct json *json)
 {
     char name[PART_SIZE];
@@ -45,7 +34,7 @@ static void put_difference(struct diff *diff, const struct difference *differenc
             json_put_uint(json, key, difference->offsets[side]);
     }
     json_put_array(json, "parts");
-    uint64_t parts = diff_describe(diff, difference, PARTS_KEPT, put_part, json);
+    uint64_t parts = diff_describe(diff, difference, PARTS_KEPT, json_put_part, json);
     json_close(json);
     json_put_uint(json, "part_count", parts);
     json_close(json);

@@ -1,5 +1,7 @@
 #include "report_share.h"
 
+#include "printable.h"
+
 void print_reason(FILE *out, const struct diff *diff)
 {
     switch (diff->reason) {
@@ -27,5 +29,29 @@ void json_put_share(struct json *json, const struct diff *diff)
     json_put_object(json, "shared_per_thousand");
     json_put_uint(json, "objects", diff->shared[SHARED_OBJECTS]);
     json_put_uint(json, "strings", diff->shared[SHARED_STRINGS]);
+    json_close(json);
+}
+
+void print_part(void *context, const struct part *part)
+{
+    FILE *out = context;
+
+    fputs("    ", out);
+    print_safely(out, part->what);
+    fputs(": ", out);
+    print_safely(out, part->texts[0]);
+    fputs(" -> ", out);
+    print_safely(out, part->texts[1]);
+    putc('\n', out);
+}
+
+void json_put_part(void *context, const struct part *part)
+{
+    struct json *json = context;
+
+    json_put_object(json, NULL);
+    json_put_string(json, "what", part->what);
+    json_put_string(json, "a", part->texts[0]);
+    json_put_string(json, "b", part->texts[1]);
     json_close(json);
 }

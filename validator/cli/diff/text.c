@@ -24,19 +24,6 @@ static void put_counts(FILE *out, const struct counts *counts, bool has_same)
     put_column(out, counts->only[1]);
 }
 
-static void put_part(void *context, const struct part *part)
-{
-    FILE *out = context;
-
-    fputs("    ", out);
-    print_safely(out, part->what);
-    fputs(": ", out);
-    print_safely(out, part->texts[0]);
-    fputs(" -> ", out);
-    print_safely(out, part->texts[1]);
-    putc('\n', out);
-}
-
 static void put_difference(struct diff *diff, const struct difference *difference, FILE *out)
 {
     char name[PART_SIZE], offset[NUMBER_SIZE], number[NUMBER_SIZE];
@@ -52,7 +39,7 @@ static void put_difference(struct diff *diff, const struct difference *differenc
     }
     fprintf(out, ", at %s in A", format_offset(offset, difference->offsets[0], false));
     fprintf(out, " and %s in B\n", format_offset(offset, difference->offsets[1], false));
-    uint64_t parts = diff_describe(diff, difference, PARTS_SHOWN, put_part, out);
+    uint64_t parts = diff_describe(diff, difference, PARTS_SHOWN, print_part, out);
     if (parts > PARTS_SHOWN)
         fprintf(out, "    and %s more\n", format_exact(number, parts - PARTS_SHOWN));
 }

@@ -17,17 +17,6 @@ static void put_counts(struct json *json, const struct counts *counts)
     json_put_uint(json, "only_in_b", counts->only[1]);
 }
 
-static void put_part(void *context, const struct part *part)
-{
-    struct json *json = context;
-
-    json_put_object(json, NULL);
-    json_put_string(json, "what", part->what);
-    json_put_string(json, "a", part->texts[0]);
-    json_put_string(json, "b", part->texts[1]);
-    json_close(json);
-}
-
 static void put_pair(struct content *content, const struct pair *pair, struct json *json)
 {
     char path[PATH_SIZE], class[PART_SIZE], name[PART_SIZE];
@@ -43,7 +32,7 @@ static void put_pair(struct content *content, const struct pair *pair, struct js
         json_put_string(json, side == 0 ? "object_in_a" : "object_in_b", name);
     }
     json_put_array(json, "parts");
-    uint64_t parts = pair_describe(content, pair, PARTS_KEPT, put_part, json);
+    uint64_t parts = pair_describe(content, pair, PARTS_KEPT, json_put_part, json);
     json_close(json);
     json_put_uint(json, "part_count", parts);
     json_close(json);

@@ -51,19 +51,6 @@ static void put_classes(struct content *content, const struct group *const *grou
         fprintf(out, "and %s more classes\n", format_exact(number, count - CLASSES_SHOWN));
 }
 
-static void put_part(void *context, const struct part *part)
-{
-    FILE *out = context;
-
-    fputs("    ", out);
-    print_safely(out, part->what);
-    fputs(": ", out);
-    print_safely(out, part->texts[0]);
-    fputs(" -> ", out);
-    print_safely(out, part->texts[1]);
-    putc('\n', out);
-}
-
 static void put_pair(struct content *content, const struct pair *pair, FILE *out)
 {
     char path[PATH_SIZE], class[PART_SIZE], number[NUMBER_SIZE];
@@ -76,7 +63,7 @@ static void put_pair(struct content *content, const struct pair *pair, FILE *out
     fputs(": ", out);
     print_safely(out, class);
     putc('\n', out);
-    uint64_t parts = pair_describe(content, pair, PARTS_SHOWN, put_part, out);
+    uint64_t parts = pair_describe(content, pair, PARTS_SHOWN, print_part, out);
     if (parts > PARTS_SHOWN)
         fprintf(out, "    and %s more\n", format_exact(number, parts - PARTS_SHOWN));
 }
