@@ -1,8 +1,6 @@
 /* See go_to_way.h. */
 #include "engine/go_to_way.h"
 
-enum { WAY_STEP = WAY_SIGHT / 2 };
-
 struct sight look_far(struct engine *e)
 {
     size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);

@@ -5,6 +5,8 @@
 #include "engine/engine.h"
 #include "engine/way.h"
 
+enum { WAY_STEP = WAY_SIGHT / 2 }; /* what is searched at once: as much again is in sight behind it */
+
 /* All that recovery sees from here on. */
 struct sight look_far(struct engine *e);
 /* Sub-records and records that lead on, where nothing more is known of what is sought. */

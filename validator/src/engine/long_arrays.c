@@ -8,8 +8,6 @@
 #include "format/header.h"
 #include "reread/reread.h"
 
-enum { LONG_ARRAY_STEP = WAY_SIGHT / 2 };
-
 /* The array that is looked at, in terms of what is in sight. */
 struct suspect {
     struct engine *e;
@@ -83,21 +81,15 @@ static uint64_t find_lost(struct engine *e, uint8_t tag, uint64_t n, unsigned wi
 
     while (e->in.offset < end) {
         uint64_t here = e->in.offset, left = end - here;
-        size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
-        uint64_t there = left < size ? left : size, step = there < LONG_ARRAY_STEP ? there : LONG_ARRAY_STEP;
-        struct suspect s = {.e = e,
-                            .sight = {e->in.at, size, size < WAY_SIGHT, e->file.id_size, e->file.version},
-                            .first = (width - (here - first) % width) % width,
-                            .width = width};
-        struct search search = {.sight = &s.sight,
-                                .file = &e->file,
-                                .end = UINT64_MAX,
-                                .past = left < size ? left : 0,
-                                .times = &e->framing.times,
-                                .may_begin = may_begin,
-                                .context = &s};
-        struct way way = find_way(&search, 0, step);
+        struct suspect s = {.e = e, .sight = look_far(e), .first = (width - (here - first) % width) % width, .width = width};
+        struct search search = search_in(e, &s.sight, UINT64_MAX);
+        uint64_t there = left < s.sight.size ? left : s.sight.size, step = there < WAY_STEP ? there : WAY_STEP;
+        struct way way;
 
+        search.past = left < s.sight.size ? left : 0;
+        search.may_begin = may_begin;
+        search.context = &s;
+        way = find_way(&search, 0, step);
         if (has_header(e->in.at, (size_t)(way.kind == WAY_NONE ? step : way.at)))
             return 0;
         if (way.kind != WAY_NONE)
