@@ -124,7 +124,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 
 /* ---- Passes ---- */
 
-/* "auto" means the profile of the producer that is recognised, or else that by which the least is left out. Whether the latter is
+/* "auto" means the profile of the producer that is recognised, or else that by which the least is left out. Whether that is
  * another than the last check has used. */
 static bool takes_kinder_profile(struct repair *r)
 {
