@@ -6,6 +6,7 @@
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
 #include "format/header.h"
+#include "format/tags.h"
 #include "reread/reread.h"
 
 /* The array that is looked at, in terms of what is in sight. */
@@ -16,18 +17,13 @@ struct suspect {
     unsigned width; /* and its size */
 };
 
-static bool is_object(uint8_t tag)
-{
-    return tag >= SUB_CLASS_DUMP && tag <= SUB_PRIMITIVE_ARRAY_DUMP;
-}
-
 /* Whether an element begins at an offset, and what may be an object that is dumped nowhere else. */
 static bool may_begin(const void *context, uint64_t at)
 {
     const struct suspect *s = context;
     uint64_t id;
 
-    if (!is_object(s->sight.at[at]) || (at - s->first) % s->width != 0 || s->sight.size - at <= s->sight.id_size)
+    if (!is_object_tag(s->sight.at[at]) || (at - s->first) % s->width != 0 || s->sight.size - at <= s->sight.id_size)
         return false;
     id = get_id(s->sight.at + at + 1, s->sight.id_size);
     return is_near_classes(&s->e->file, id) && !(id_set_get(&s->e->heap.objects, id) & ID_DEFINED);
@@ -49,7 +45,7 @@ static bool are_lost(struct engine *e, uint8_t tag, uint64_t from, uint64_t end)
         if (!input_need(&e->in, 1) ||
             next_subrecord(&e->in, UINT64_MAX, e->file.id_size, e->file.version, &item) != FRAME_RIGHT)
             return false;
-        if (is_object(item.tag)) {
+        if (is_object_tag(item.tag)) {
             flags = id_set_get(&e->heap.objects, get_id(e->in.at + 1, e->file.id_size));
             defined += (flags & ID_DEFINED) != 0;
             missing += flags && !(flags & ID_DEFINED);

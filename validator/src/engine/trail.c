@@ -15,17 +15,13 @@ void mark(struct engine *e, bool first)
         marks->at[marks->count++ % MARKS] = e->in.offset;
 }
 
-static bool is_root_tag(uint8_t tag)
-{
-    return tag < SUB_CLASS_DUMP || tag > SUB_PRIMITIVE_ARRAY_DUMP;
-}
-
 /* Whether the sub-record here is a root that cannot be there. */
 static bool is_phantom(struct engine *e, uint64_t size)
 {
     uint64_t last = 0;
 
-    return is_root_tag(*e->in.at) && input_need(&e->in, (size_t)size) >= size && !bits_of_subrecord(&e->file, e->in.at, &last);
+    return !is_object_tag(*e->in.at) && input_need(&e->in, (size_t)size) >= size &&
+           !bits_of_subrecord(&e->file, e->in.at, &last);
 }
 
 void mark_phantom(struct engine *e, uint64_t size)
@@ -77,7 +73,7 @@ static void add_to_trail(struct engine *e, struct trail *trail, uint64_t size)
 
     trail->at[trail->count % MARKS] = e->in.offset;
     trail->tag[trail->count++ % MARKS] = *e->in.at;
-    if (has_size_of_class(e) || (trail->doubtful == before && is_root_tag(*e->in.at) && !is_phantom(e, size)))
+    if (has_size_of_class(e) || (trail->doubtful == before && !is_object_tag(*e->in.at) && !is_phantom(e, size)))
         trail->doubtful = trail->count;
 }
 

@@ -241,7 +241,7 @@ static bool is_root(const struct search *s, uint64_t at)
 {
     uint8_t tag = s->sight->at[at];
 
-    return is_subrecord_tag(tag) && (tag < SUB_CLASS_DUMP || tag > SUB_PRIMITIVE_ARRAY_DUMP);
+    return is_subrecord_tag(tag) && !is_object_tag(tag);
 }
 
 /* Roots are much alike. In a row of them a chain of wrong ones may begin some bytes before the right one, but it does not lead as

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/format.h"
+
 extern const bool record_tags[256], subrecord_tags[256];
 
 static inline bool is_record_tag(uint8_t tag)
@@ -15,6 +17,12 @@ static inline bool is_record_tag(uint8_t tag)
 static inline bool is_subrecord_tag(uint8_t tag)
 {
     return subrecord_tags[tag];
+}
+
+/* Of a class, an instance or an array (SPEC.md 6.3 to 6.7), not of what Android adds (6.8). */
+static inline bool is_object_tag(uint8_t tag)
+{
+    return tag >= SUB_CLASS_DUMP && tag <= SUB_PRIMITIVE_ARRAY_DUMP;
 }
 
 #endif
