@@ -53,10 +53,10 @@ static void finds_the_record_around_an_offset(void **state)
         assert_int_equal(heap_index_find(&index, 0, &is_segment), 0);
         add_records(&index, mixed);
         assert_in_range(memory.used, MANY, 4 * MANY + (64 << 10));
-        assert_int_equal(heap_index_find(&index, 30, &is_segment), 0);
+        assert_int_equal(heap_index_find(&index, 39, &is_segment), 0);
         for (size_t i = 0; i < MANY; i++) {
-            expect_record(&index, records[i].at, &records[i]);
-            expect_record(&index, i + 1 < MANY ? records[i + 1].at - 1 : UINT64_MAX, &records[i]);
+            expect_record(&index, records[i].at + 9, &records[i]);
+            expect_record(&index, i + 1 < MANY ? records[i + 1].at + 8 : UINT64_MAX, &records[i]);
         }
         heap_index_clear(&index);
         assert_int_equal(memory.used, 0);

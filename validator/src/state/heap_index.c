@@ -2,6 +2,7 @@
 #include "state/heap_index.h"
 
 #include "base/search.h"
+#include "format/format.h"
 
 enum { MARK_STEP = 64 }; /* records */
 
@@ -47,7 +48,8 @@ void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment)
 
 uint64_t heap_index_find(const struct heap_index *index, uint64_t offset, bool *is_segment)
 {
-    size_t marks = count_up_to(index->marks, index->mark_count, sizeof *index->marks, offsetof(struct heap_mark, at), offset);
+    uint64_t latest = offset > RECORD_HEADER_SIZE ? offset - RECORD_HEADER_SIZE : 0;
+    size_t marks = count_up_to(index->marks, index->mark_count, sizeof *index->marks, offsetof(struct heap_mark, at), latest);
     uint64_t record, segments, next, at, number;
 
     *is_segment = false;
@@ -62,7 +64,7 @@ uint64_t heap_index_find(const struct heap_index *index, uint64_t offset, bool *
     for (; record < index->records; record++) {
         number = byte_log_read_number(&index->starts, &next);
         at += number >> 1;
-        if (at > offset)
+        if (at > latest)
             break;
         segments += number & 1;
         *is_segment = number & 1;

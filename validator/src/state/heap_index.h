@@ -18,7 +18,8 @@ void heap_index_clear(struct heap_index *index);
 /* Adds a record that begins after all others. */
 void heap_index_add(struct heap_index *index, uint64_t at, bool is_segment);
 
-/* The number, among the records of its tag, of the last record that begins at or before an offset; 0 if there is none. */
+/* The number, among the records of its tag, of the last record whose body begins at or before an offset; 0 if there is
+ * none. */
 uint64_t heap_index_find(const struct heap_index *index, uint64_t offset, bool *is_segment);
 
 #endif
