@@ -44,6 +44,14 @@ struct class *classes_find(const struct classes *c, uint64_t id)
     return keymap_get(&c->loaded_by_id, id, &index) ? chunks_at(&c->loaded, (size_t)index) : NULL;
 }
 
+static void note_id(struct classes *c, uint64_t id)
+{
+    if (id && (!c->lowest_id || id < c->lowest_id))
+        c->lowest_id = id;
+    if (id > c->highest_id)
+        c->highest_id = id;
+}
+
 struct class *classes_add(struct classes *c, uint64_t id)
 {
     struct class *class;
@@ -56,10 +64,7 @@ struct class *classes_add(struct classes *c, uint64_t id)
     if (!class)
         return NULL;
     *class = (struct class){0};
-    if (id && (!c->lowest_id || id < c->lowest_id))
-        c->lowest_id = id;
-    if (id > c->highest_id)
-        c->highest_id = id;
+    note_id(c, id);
     return keymap_put(&c->loaded_by_id, id, c->loaded.count - 1) ? class : NULL;
 }
 
@@ -146,6 +151,7 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
                          .has_fields = field_count != 0,
                          .nearest_open = index,
                          .has_no_superclass = !r->super_id};
+    note_id(c, r->class_id);
     store_id(c, index, ID_OWN, r->class_id);
     store_id(c, index, ID_ABOVE, r->super_id);
 

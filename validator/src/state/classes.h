@@ -61,7 +61,7 @@ struct classes {
     unsigned id_size;
     struct keymap loaded_by_id;     /* class ID to index in `loaded` */
     struct chunks loaded;           /* struct class */
-    uint64_t lowest_id, highest_id; /* of the loaded classes; 0 for none */
+    uint64_t lowest_id, highest_id; /* of all that were loaded or dumped; 0 for none */
     bool has_other_serials;         /* the serial of a loaded class is not its ID */
 
     /* The present heap dump. */
