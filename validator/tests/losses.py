@@ -259,11 +259,11 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
     there = {o.data[s.at : s.end] for s in o.heap}
     kept = Counter(repaired.data[s.at : s.end] for s in repaired.heap)
     beyond = beyond_bytes = touched = by_class = by_class_bytes = 0
-    for s in o.heap:
+    for is_hit, s in sorted(((_touched(s, damages), s) for s in o.heap), key=lambda one: one[0]):  # a copy is that of a whole one
         content = o.data[s.at : s.end]
         if kept[content]:
             kept[content] -= 1
-        elif _touched(s, damages):
+        elif is_hit:
             touched += 1
         elif _class_of(o, s) in classless:
             by_class += 1

@@ -249,6 +249,8 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at);
 bool holds_subrecords(struct engine *e);
 /* Whether records lead on from here, and sub-records do not: some tags are of both. */
 bool records_begin_here(struct engine *e);
+/* Whether sub-records lead on from here, whatever record they belong to. */
+bool subrecords_begin_here(struct engine *e);
 
 /* ---- trail.c ---- */
 /* A sub-record begins here; with `first`, the first one that is read. */

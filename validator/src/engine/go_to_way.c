@@ -1,6 +1,8 @@
 /* See go_to_way.h. */
 #include "engine/go_to_way.h"
 
+#include "engine/evidence.h"
+
 struct sight look_far(struct engine *e)
 {
     size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
@@ -18,18 +20,51 @@ struct search search_in(struct engine *e, const struct sight *s, uint64_t end)
     return (struct search){.sight = s, .file = &e->file, .end = end, .times = &e->framing.times};
 }
 
+/* Where the heap dump record ends, from here on; UINT64_MAX if that is not credible. */
+static uint64_t end_from_here(const struct engine *e, const struct sight *s, uint64_t record_end)
+{
+    uint64_t end = record_end - e->in.offset;
+
+    return record_end != UINT64_MAX && record_end >= e->in.offset && end_is_credible(s, end) ? end : UINT64_MAX;
+}
+
+/* Whether the sub-record here, which ends out of sight, is whole: a record can hold it, and a chain begins where it ends. `end`
+ * is that of the record, as in struct search. The input stays where it is. */
+static bool ends_at_chain(struct engine *e, uint64_t end)
+{
+    struct sight s = look_far(e);
+    uint64_t here = e->in.offset, last = 0;
+    struct measure m;
+    struct search search;
+    bool is_whole;
+
+    if (!input_can_go_anywhere(&e->in) || !s.size || !is_object_tag(*s.at) ||
+        measure_subrecord(s.at, s.size, s.id_size, s.version, &m) != MEASURED || m.size <= s.size || m.size > UINT32_MAX ||
+        m.size > end || !bits_of_subrecord(&e->file, s.at, &last))
+        return false;
+    if (m.size == end)
+        return true;
+    is_whole = go_to(e, here + m.size);
+    s = look_far(e);
+    search = search_in(e, &s, end == UINT64_MAX ? end : end - m.size);
+    is_whole = is_whole && s.size && find_way(&search, 0, 1).kind != WAY_NONE;
+    go_to(e, here);
+    return is_whole;
+}
+
 enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past)
 {
-    bool in_dump = false;
+    uint64_t first = e->in.offset;
+    bool is_after = past == UINT64_MAX, in_dump = false;
 
     for (;;) {
-        uint64_t here = e->in.offset, end = *record_end - here, most;
         struct sight s = look_far(e);
-        bool bounded = *record_end != UINT64_MAX && *record_end >= here && end_is_credible(&s, end);
-        struct search search = search_in(e, &s, bounded ? end : UINT64_MAX);
+        uint64_t here = e->in.offset, end = end_from_here(e, &s, *record_end), most;
+        bool bounded = end != UINT64_MAX;
+        struct search search = search_in(e, &s, end);
         struct way way;
 
-        if (past != UINT64_MAX && past >= here)
+        if (!is_after && past >= here)
             search.past = past - here < s.size ? past - here + 1 : s.size;
         search.in_dump = in_dump && bounded;
         most = s.ended ? s.size : WAY_STEP;
@@ -38,6 +73,9 @@ enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, 
         if (most > until - here)
             most = until - here;
         way = find_way(&search, 0, most);
+        /* The header of a dump is payload then. Nothing before a failure is whole that was read already. */
+        if (way.kind != WAY_SUBRECORD && here == first && is_after && ends_at_chain(e, end))
+            way = (struct way){WAY_SUBRECORD, 0, false};
         if (way.kind != WAY_NONE) {
             if (!bounded)
                 *record_end = UINT64_MAX;
@@ -45,7 +83,12 @@ enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, 
             return way.kind;
         }
         if (bounded && way.at >= end) {
-            input_skip(&e->in, end);
+            /* With a record of a dump in an array, which is why it seemed credible. */
+            if (is_after && way.in_dump && way.at == end && go_to(e, first) && ends_at_chain(e, UINT64_MAX)) {
+                *record_end = UINT64_MAX;
+                return WAY_SUBRECORD;
+            }
+            go_to(e, *record_end);
             return WAY_RECORD;
         }
         if (s.ended || way.at >= until - here || e->run.memory.exhausted)

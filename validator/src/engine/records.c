@@ -236,14 +236,17 @@ static bool go_back_to_crossing(struct engine *e)
 {
     struct crossing_subrecord cut = e->cut;
     struct position before = e->position;
-    uint64_t back = e->in.offset, skipped = e->run.sum.skipped;
+    uint64_t back = e->in.offset, skipped = e->run.sum.skipped, end = cut.record_end;
 
     settle_crossing(e, RULE_REC_015);
-    if (back != cut.record_end)
+    if (back != end)
         return false;
     e->position = e->last_heap;
     e->run.sum.skipped = cut.skipped_before;
-    if (resume_in_record(e, cut.at, cut.record_end, true)) {
+    /* What is here may look like a record by chance. */
+    if (!records_begin_here(e) && input_go_back(&e->in, cut.at) && subrecords_begin_here(e))
+        end = UINT64_MAX;
+    if (resume_in_record(e, cut.at, end, true)) {
         if (!e->resume.in_heap || e->position.heap_end != cut.record_end)
             lose_all(e);
         return true;

@@ -3,8 +3,10 @@
 
 #include "engine/trail.h"
 
-/* The first ones may have an ID of 0, with which no chain begins. */
-enum { FIRST_SUBRECORDS = 64 };
+enum {
+    FIRST_SUBRECORDS = 64, /* the first ones may have an ID of 0, with which no chain begins */
+    STEPS = 256            /* of the chains that begin here */
+};
 
 bool holds_subrecords(struct engine *e)
 {
@@ -19,11 +21,18 @@ bool holds_subrecords(struct engine *e)
 
 bool records_begin_here(struct engine *e)
 {
-    enum { STEPS = 256 }; /* at each root */
     struct sight s = sight_beyond(e, 0);
     struct search search = search_in(e, &s, UINT64_MAX);
 
     return records_begin(&search, STEPS);
+}
+
+bool subrecords_begin_here(struct engine *e)
+{
+    struct sight s = look_far(e);
+    struct search search = search_in(e, &s, UINT64_MAX);
+
+    return s.size && subrecords_begin(&search, 1, STEPS);
 }
 
 /* Reading goes on here, after the bytes from an offset on. */

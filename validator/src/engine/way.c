@@ -314,7 +314,7 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
     bool seeks_records = search->end == UINT64_MAX;
     uint64_t next, at;
 
-    if (search->in_dump && !pass_dump(search, &from))
+    if (search->in_dump && (!pass_dump(search, &from) || from == search->end))
         return (struct way){WAY_NONE, from, true};
     for (at = from; t.left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
@@ -323,7 +323,7 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
             continue;
         if (!seeks_records && tag == *HEADER_MAGIC && is_header(search->sight, at)) {
             at += HEADER_SIZE;
-            if (!pass_dump(search, &at))
+            if (!pass_dump(search, &at) || at == search->end)
                 return (struct way){WAY_NONE, at, true};
             at--;
             continue;

@@ -102,9 +102,13 @@ void input_allow_going_back(struct input *in);
 
 /* Goes back to an offset: in a plain file any, elsewhere at most INPUT_HISTORY bytes. False, without moving, if that is too far. */
 bool input_go_back(struct input *in, uint64_t offset);
+static inline bool input_can_go_anywhere(const struct input *in)
+{
+    return in->source.seekable && !in->compressed;
+}
 static inline bool input_can_go_back(const struct input *in, uint64_t offset)
 {
-    return (in->source.seekable && !in->compressed) || in->offset - offset <= INPUT_HISTORY;
+    return input_can_go_anywhere(in) || in->offset - offset <= INPUT_HISTORY;
 }
 
 /* For a plain file or memory: reads at an offset, whatever is in the window. Several threads may do so at once. Returns how many
