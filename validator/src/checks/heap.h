@@ -200,8 +200,8 @@ bool wait_for_class(struct checker *ck, uint64_t size);
 void end_waiting_range(struct heap *heap);
 /* Notes a range, after those noted so far. */
 void add_waiting_range(struct waiting *w, const struct waiting_range *range);
-/* Reads the range at *next in the log, after `range`, and moves *next past it. False at the end. */
-bool next_waiting_range(const struct waiting *w, uint64_t *next, struct waiting_range *range);
+/* Reads the next range from *next in the log on that is not left out, after `range`, and moves *next past it. False at the end. */
+bool next_waiting_range(const struct checker *ck, uint64_t *next, struct waiting_range *range);
 /* Reads the instance at *next in the log, with `first` for its fixed part, and moves *next past it. False at the end. */
 bool next_waiting_copy(struct checker *ck, uint64_t *next, uint8_t *first, struct INSTANCE_DUMP *r);
 const uint8_t *get_from_copy(struct checker *ck, uint64_t offset, size_t n);

@@ -42,17 +42,20 @@ void begin_waiting_range(struct checker *ck, uint64_t offset)
     ck->heap->waiting.run_end = ck->position->heap_end;
 }
 
-bool next_waiting_range(const struct waiting *w, uint64_t *next, struct waiting_range *range)
+bool next_waiting_range(const struct checker *ck, uint64_t *next, struct waiting_range *range)
 {
+    const struct byte_log *log = &ck->heap->waiting.log;
     uint64_t number;
 
-    if (*next == w->log.size)
-        return false;
-    range->at += byte_log_read_number(&w->log, next);
-    range->record_end = range->at + byte_log_read_number(&w->log, next);
-    number = byte_log_read_number(&w->log, next);
-    range->instances = number >> 1;
-    range->must_be_plain = number & 1;
+    do {
+        if (*next == log->size)
+            return false;
+        range->at += byte_log_read_number(log, next);
+        range->record_end = range->at + byte_log_read_number(log, next);
+        number = byte_log_read_number(log, next);
+        range->instances = number >> 1;
+        range->must_be_plain = number & 1;
+    } while (jumps_over(&ck->file->jumps, range->at));
     return true;
 }
 

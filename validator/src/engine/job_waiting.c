@@ -9,7 +9,7 @@ static void add_ranges(struct engine *e)
     struct job_queue *q = &j->queue;
     uint64_t number = q->added, end = number + queue_room(q);
 
-    for (; number < end && next_waiting_range(&e->heap.waiting, &j->next_range, &j->range); number++) {
+    for (; number < end && next_waiting_range(&e->ck, &j->next_range, &j->range); number++) {
         struct job *job = queue_job(q, number);
 
         job->done = false;

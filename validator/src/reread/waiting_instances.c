@@ -88,7 +88,7 @@ static bool check_ranges(struct checker *ck)
     struct waiting_range range = {0};
     uint64_t back = ck->in->offset, next = 0;
 
-    while (!ck->run->memory.exhausted && !ck->heap->must_begin_again && next_waiting_range(&ck->heap->waiting, &next, &range))
+    while (!ck->run->memory.exhausted && !ck->heap->must_begin_again && next_waiting_range(ck, &next, &range))
         check_waiting_range(ck, &range);
     return input_seek(ck->in, back) || ck->in->error;
 }
