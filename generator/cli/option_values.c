@@ -72,81 +72,90 @@ bool read_version(const char *text, enum version *version)
     return wrong(OPTION_DUMP_VERSION, "1.0.1, 1.0.2 or 1.0.3", text);
 }
 
-bool read_producer(const char *text, const struct producer **producer)
+#define NO_WORD SIZE_MAX
+
+/* Which of the words it is that word_at() gives for 0, 1, ...; NULL after the last. */
+static size_t read_word(int id, const char *text, const char *(*word_at)(size_t i))
 {
     char allowed[512] = "";
     struct nearest nearest;
     size_t used = 0;
 
     nearest_init(&nearest, text);
-    for (size_t i = 0; (*producer = producer_at(i)); i++) {
-        if (strcmp(text, producer_name(*producer)) == 0)
-            return true;
-        nearest_offer(&nearest, producer_name(*producer));
+    for (size_t i = 0; word_at(i) && used < sizeof allowed; i++) {
+        if (strcmp(text, word_at(i)) == 0)
+            return i;
+        nearest_offer(&nearest, word_at(i));
         used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i                   ? ""
-                                 : producer_at(i + 1) ? ", "
-                                                      : " or ",
-                                 producer_name(*producer));
+                                 !i               ? ""
+                                 : word_at(i + 1) ? ", "
+                                                  : " or ",
+                                 word_at(i));
     }
-    return wrong_word(OPTION_LIKE, allowed, &nearest);
+    wrong_word(id, allowed, &nearest);
+    return NO_WORD;
+}
+
+static const char *producer_word(size_t i)
+{
+    return producer_at(i) ? producer_name(producer_at(i)) : NULL;
+}
+
+bool read_producer(const char *text, const struct producer **producer)
+{
+    size_t i = read_word(OPTION_LIKE, text, producer_word);
+
+    if (i == NO_WORD)
+        return false;
+    *producer = producer_at(i);
+    return true;
+}
+
+static const char *shape_word(size_t i)
+{
+    return shapes[i] ? shapes[i]->name : NULL;
 }
 
 bool read_shape(const char *text, const struct shape **shape)
 {
-    char allowed[256] = "";
-    struct nearest nearest;
-    size_t used = 0;
+    size_t i = read_word(OPTION_SHAPE, text, shape_word);
 
-    nearest_init(&nearest, text);
-    for (size_t i = 0; (*shape = shapes[i]); i++) {
-        if (strcmp(text, (*shape)->name) == 0)
-            return true;
-        nearest_offer(&nearest, (*shape)->name);
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i              ? ""
-                                 : shapes[i + 1] ? ", "
-                                                 : " or ",
-                                 (*shape)->name);
-    }
-    return wrong_word(OPTION_SHAPE, allowed, &nearest);
+    if (i == NO_WORD)
+        return false;
+    *shape = shapes[i];
+    return true;
+}
+
+static const char *load_word(size_t i)
+{
+    return load_at(i) ? load_name(load_at(i)) : NULL;
 }
 
 bool read_load(const char *text, const struct heap_data **load)
 {
-    char allowed[256] = "";
-    struct nearest nearest;
-    size_t used = 0;
+    size_t i = read_word(OPTION_LOAD, text, load_word);
 
-    nearest_init(&nearest, text);
-    for (size_t i = 0; (*load = load_at(i)); i++) {
-        if (strcmp(text, load_name(*load)) == 0)
-            return true;
-        nearest_offer(&nearest, load_name(*load));
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i               ? ""
-                                 : load_at(i + 1) ? ", "
-                                                  : " or ",
-                                 load_name(*load));
-    }
-    return wrong_word(OPTION_LOAD, allowed, &nearest);
+    if (i == NO_WORD)
+        return false;
+    *load = load_at(i);
+    return true;
+}
+
+static const char *records_word(size_t i)
+{
+    static const char *const words[] = {"heap", "sites", "samples", "all"};
+
+    return RECORDS_HEAP + i <= RECORDS_ALL ? words[i] : NULL;
 }
 
 bool read_records(const char *text, enum records_wanted *records)
 {
-    static const char *const names[] = {
-        [RECORDS_HEAP] = "heap", [RECORDS_SITES] = "sites", [RECORDS_SAMPLES] = "samples", [RECORDS_ALL] = "all"};
-    struct nearest nearest;
+    size_t i = read_word(OPTION_RECORDS, text, records_word);
 
-    nearest_init(&nearest, text);
-    for (unsigned i = RECORDS_HEAP; i <= RECORDS_ALL; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *records = (enum records_wanted)i;
-            return true;
-        }
-        nearest_offer(&nearest, names[i]);
-    }
-    return wrong_word(OPTION_RECORDS, "all, heap, sites or samples", &nearest);
+    if (i == NO_WORD)
+        return false;
+    *records = (enum records_wanted)(RECORDS_HEAP + i);
+    return true;
 }
 
 bool read_at(const char *text, uint64_t *at)
@@ -194,14 +203,19 @@ bool read_serve(struct cli_options *o, const char *text)
     return true;
 }
 
+static const char *cpu_word(size_t i)
+{
+    static const char *const words[] = {"samples", "times", "old"};
+
+    return SERVE_CPU_SAMPLES + i <= SERVE_CPU_OLD ? words[i] : NULL;
+}
+
 bool read_cpu(struct cli_options *o, const char *text)
 {
-    static const char *const names[] = {[SERVE_CPU_SAMPLES] = "samples", [SERVE_CPU_TIMES] = "times", [SERVE_CPU_OLD] = "old"};
+    size_t i = read_word(OPTION_CPU, text, cpu_word);
 
-    for (enum serve_cpu cpu = SERVE_CPU_SAMPLES; cpu <= SERVE_CPU_OLD; cpu++)
-        if (strcmp(text, names[cpu]) == 0) {
-            o->serve_cpu = cpu;
-            return true;
-        }
-    return wrong(OPTION_CPU, "samples, times or old", text);
+    if (i == NO_WORD)
+        return false;
+    o->serve_cpu = (enum serve_cpu)(SERVE_CPU_SAMPLES + i);
+    return true;
 }

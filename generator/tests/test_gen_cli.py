@@ -95,7 +95,7 @@ PLACES = "a number from 0 (the first place) to 1 (the last), of at most nine dec
         ("references", ["", "-1", "1.0001", "1e20", "many"], MEANS),
         ("array-length", ["", "1.2.3"], MEANS),
         ("string-length", ["", "nan"], MEANS),
-        ("records", ["", "none"], "all, heap, sites or samples"),
+        ("records", ["", "none"], "heap, sites, samples or all"),
         ("at", ["", "1.1", "-0.5", "0.1234567891", "middle"], PLACES),
         ("violations", ["", "0", "1000001"], "a whole number from 1 to 1000000"),
         ("gz", ["", "0", "10", "best"], "a level from 1 (fast) to 9 (small)"),
@@ -118,7 +118,7 @@ def test_wrong_values(option: str, values: list[str], allowed: str) -> None:
         (["--like=hotpot"], f"--like is {LIKES}, not 'hotpot'; did you mean 'hotspot'?"),
         (["--like=HotSpot"], f"--like is {LIKES}, not 'HotSpot'; did you mean 'hotspot'?"),
         (["--shape=LIST"], f"--shape is {SHAPES}, not 'LIST'; did you mean 'list'?"),
-        (["--records=smaples"], "--records is all, heap, sites or samples, not 'smaples'; did you mean 'samples'?"),
+        (["--records=smaples"], "--records is heap, sites, samples or all, not 'smaples'; did you mean 'samples'?"),
         (
             ["--violate=REF-002,obj-04"],
             "--violate: no rule is called 'obj-04' (--list-violations shows them all); did you mean 'OBJ-004'?",
