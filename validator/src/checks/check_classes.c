@@ -51,7 +51,7 @@ void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t a
     ck->file->classes.has_other_serials |= r->class_serial != r->class_id;
     if (r->class_serial == 0) {
         report(ck, RULE_CLS_002, at, "a serial above 0", "0");
-    } else if (!new_serial) {
+    } else if (!new_serial && !is_read_again(ck, at)) {
         struct finding *f = report(ck, RULE_CLS_003, at, "a serial not yet used", "%" PRIu32, r->class_serial);
 
         if (f)

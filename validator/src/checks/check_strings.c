@@ -72,7 +72,8 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
     case STRING_NEW:
         break;
     case STRING_SAME:
-        f = report(ck, RULE_STR_003, at, "an ID not yet used", "0x%" PRIx64 ", defined before with the same bytes", id);
+        if (!is_read_again(ck, at))
+            f = report(ck, RULE_STR_003, at, "an ID not yet used", "0x%" PRIx64 ", defined before with the same bytes", id);
         break;
     case STRING_OTHER:
         f = report(ck, RULE_STR_004, at, "an ID not yet used", "0x%" PRIx64 ", defined before with other bytes", id);

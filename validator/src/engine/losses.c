@@ -36,6 +36,11 @@ void lose_array(struct engine *e)
     e->file.losses.heap.array = true;
 }
 
+void read_again_until(struct engine *e, uint64_t offset)
+{
+    e->file.losses.again_until = offset;
+}
+
 void lose_heap_dump(struct engine *e)
 {
     e->file.losses.heap_dump = true;

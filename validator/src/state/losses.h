@@ -12,6 +12,7 @@ struct losses {
     bool unknown_end;     /* one of those is empty, as HEAP_DUMP_END is: counts as they do */
     bool heap_dump;       /* a heap dump */
     bool heap_dump_end;   /* a HEAP_DUMP_END */
+    uint64_t again_until; /* what lies before this offset is read again: what that defines is defined already */
     struct {              /* of the present heap dump */
         bool part;        /* some of its sub-records */
         bool array;       /* an array that had been read: what arrays alone name may not be named */
