@@ -44,6 +44,20 @@ def test_the_array_of_a_list_is_not_the_list_of_roots_of_an_archive(tmp_path: Pa
             assert found["totals"]["REF-002"] == found["warnings"] == 6
 
 
+def test_an_array_without_a_root_is_no_second_list_of_roots_of_an_archive(tmp_path: Path) -> None:
+    """HotSpot's list has a root. Something that is lost may have named the other array, whose element is missing."""
+    archived = [0x5000 + 8 * n for n in range(6)]
+    data = dump(
+        object_array(0x2008, OBJECTS, archived), object_array(0x3008, OBJECTS, [0x6000]), struct.pack(">BQQ", 0x01, 0x2008, 0)
+    )
+    (tmp_path / "dump").write_bytes(data)
+    for profile, missing in (("hotspot", 1), ("sa", 6)):  # and the serviceability agent's has none
+        for argument in ("dump", "-"):
+            done = run("--profile", profile, "--format", "json", argument, cwd=tmp_path, stdin=data)
+            found = json.loads(done.out)["files"][0]
+            assert (done.status, found["missing_objects"], found["warnings"]) == (1, missing, missing)
+
+
 # ---- GraalVM Insight -------------------------------------------------------------------------------------------------
 
 

@@ -20,31 +20,33 @@ static uint64_t roots_of(const struct heap *heap, uint64_t id)
     return keymap_get(&heap->archive.rooted, id, &flags) ? flags : 0;
 }
 
-/* Without the roots of a heap dump that is not complete, an array without a root may be the list, too. */
-static bool array_fits(struct checker *ck, uint64_t array_id, uint64_t class_id)
+/* Without the roots of a heap dump that is not complete, an array without a root may be the list of a HotSpot, too. */
+static enum list_kind kind_of_array(const struct checker *ck, uint64_t array_id, uint64_t class_id)
 {
-    struct heap *heap = ck->heap;
-    uint64_t roots = roots_of(heap, array_id);
+    uint64_t roots = roots_of(ck->heap, array_id);
 
-    if (id_set_get(&heap->objects, array_id) & (ID_REFERENCED | ID_ELEMENT) || !is_object_array(ck->file, class_id) ||
+    if (id_set_get(&ck->heap->objects, array_id) & (ID_REFERENCED | ID_ELEMENT) || !is_object_array(ck->file, class_id) ||
         roots == ROOTED_OTHERWISE)
-        return false;
-    heap->archive.fitting++;
-    heap->archive.is_rooted = roots == ROOTED_BY_GLOBAL;
-    return true;
+        return NO_LIST;
+    return roots == ROOTED_BY_GLOBAL ? ROOTED_LIST : UNROOTED_LIST;
 }
 
 void meet_naming_array(struct checker *ck, uint64_t array_id, uint64_t class_id, uint64_t missing)
 {
     struct archive *archive = &ck->heap->archive;
-    uint64_t key = id_to_key(missing, ck->file->id_size);
+    unsigned kinds = id_set_get(&archive->named, missing);
+    bool spoils = (id_set_get(&ck->heap->objects, missing) & ID_REFERENCED) || roots_of(ck->heap, missing);
 
-    if (archive->last_array != array_id)
-        archive->last_fits = array_fits(ck, array_id, class_id);
+    if (archive->last_array != array_id) {
+        archive->last_kind = kind_of_array(ck, array_id, class_id);
+        archive->rooted_lists.fitting += archive->last_kind == ROOTED_LIST;
+        archive->unrooted_lists.fitting += archive->last_kind == UNROOTED_LIST;
+    }
     archive->last_array = array_id;
-    id_set_set(&archive->named, key, archive->last_fits ? ID_ELEMENT : ID_REFERENCED);
-    if (archive->last_fits)
-        archive->spoiled |= (id_set_get(&ck->heap->objects, missing) & ID_REFERENCED) || roots_of(ck->heap, missing);
+    id_set_set(&archive->named, id_to_key(missing, ck->file->id_size), (enum id_set_flag)archive->last_kind);
+    kinds |= archive->last_kind;
+    archive->rooted_lists.spoiled |= kinds & ROOTED_LIST && (spoils || kinds != ROOTED_LIST);
+    archive->unrooted_lists.spoiled |= kinds & UNROOTED_LIST && (spoils || kinds != UNROOTED_LIST);
 }
 
 void meet_logged_arrays(struct checker *ck)
@@ -61,22 +63,17 @@ void meet_logged_arrays(struct checker *ck)
                 meet_naming_array(ck, array.array_id, array.class_id, id);
 }
 
-static void look_for_both(void *context, uint64_t id, unsigned flags)
+static bool explain(const struct lists *lists)
 {
-    struct archive *archive = context;
-
-    (void)id;
-    archive->spoiled |= flags == (ID_ELEMENT | ID_REFERENCED);
+    return lists->fitting == 1 && !lists->spoiled;
 }
 
-enum finding_shape archive_shape(struct checker *ck)
+enum finding_shape archive_shape(struct checker *ck, uint64_t id)
 {
     struct archive *archive = &ck->heap->archive;
+    unsigned kinds = id_set_get(&archive->named, id);
 
-    if (archive->fitting != 1)
-        return SHAPE_ANY;
-    id_set_sweep(&archive->named, look_for_both, archive);
-    if (archive->spoiled)
-        return SHAPE_ANY;
-    return archive->is_rooted ? SHAPE_ARCHIVED : SHAPE_ARCHIVED_WITHOUT_ROOT;
+    if (kinds == ROOTED_LIST && explain(&archive->rooted_lists))
+        return SHAPE_ARCHIVED;
+    return kinds == UNROOTED_LIST && explain(&archive->unrooted_lists) ? SHAPE_ARCHIVED_WITHOUT_ROOT : SHAPE_ANY;
 }

@@ -176,18 +176,11 @@ static void report_dangling(struct checker *ck, uint64_t id, enum finding_shape 
     }
 }
 
-/* What the sweep at the end needs. */
-struct sweep {
-    struct checker *ck;
-    enum finding_shape archived; /* of what only elements of Object[] name; SHAPE_ANY if the archive does not explain it */
-};
-
 static void report_missing(void *context, uint64_t id, unsigned flags)
 {
-    const struct sweep *sweep = context;
-    struct checker *ck = sweep->ck;
-    bool by_elements = !(flags & ID_REFERENCED), by_others = id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED;
-    enum finding_shape shape = by_elements && !by_others ? sweep->archived : SHAPE_ANY;
+    struct checker *ck = context;
+    bool by_elements = !(flags & ID_REFERENCED);
+    enum finding_shape shape = by_elements ? archive_shape(ck, id) : SHAPE_ANY;
 
     if (by_elements && ck->heap->archive.undecided)
         ck->run->undecided = true;
@@ -202,7 +195,7 @@ static void count_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
 
-    if (flags & ID_REFERENCED || (!ck->file->losses.heap.array && id_set_get(&ck->heap->archive.named, id) & ID_REFERENCED))
+    if (flags & ID_REFERENCED || (!ck->file->losses.heap.array && id_set_get(&ck->heap->archive.named, id) & NO_LIST))
         ck->run->missing[SHAPE_ANY]++;
 }
 
@@ -224,8 +217,6 @@ static void report_missing_component(void *context, uint64_t id, const uint64_t 
 
 void finish_objects(struct checker *ck, bool counts)
 {
-    struct sweep sweep = {ck, archive_shape(ck)};
-
     if (ck->file->losses.heap.part && counts)
         id_set_sweep(&ck->heap->objects, count_missing, ck);
     if (ck->file->losses.heap.part)
@@ -233,5 +224,5 @@ void finish_objects(struct checker *ck, bool counts)
     pending_uses_finish(&ck->heap->kind_uses, report_kind_use, ck);
     pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);
     pending_uses_finish(&ck->heap->component_types, report_missing_component, ck);
-    id_set_sweep(&ck->heap->objects, report_missing, &sweep);
+    id_set_sweep(&ck->heap->objects, report_missing, ck);
 }

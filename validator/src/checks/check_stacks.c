@@ -34,9 +34,10 @@ void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body,
     if (keymap_add(&ck->file->frames, r->id, digest, &known)) {
         if (!r->id)
             report(ck, RULE_STK_013, at, "an ID other than 0", "0");
+    } else if (is_read_again(ck, at)) {
+        f = NULL;
     } else if (known == digest) {
-        if (!is_read_again(ck, at))
-            f = report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
+        f = report(ck, RULE_STK_002, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in the same way", r->id);
     } else {
         f = report(ck, RULE_STK_003, at, "a frame ID not yet used", "0x%" PRIx64 ", defined before in another way", r->id);
     }
@@ -106,10 +107,12 @@ bool check_trace(struct checker *ck)
     } else {
         const struct trace *t = chunks_at(&ck->file->trace_list, (size_t)known);
 
-        if (t->hash == digest && !is_read_again(ck, at))
+        if (is_read_again(ck, at))
+            f = NULL;
+        else if (t->hash == digest)
             f = report(ck, RULE_STK_008, at, "a stack trace serial not yet used", "%" PRIu32 ", defined before in the same way",
                        r.trace_serial);
-        else if (t->hash != digest)
+        else
             f = report(ck, RULE_STK_009, at, "a stack trace serial not yet used", "%" PRIu32 ", defined before in another way",
                        r.trace_serial);
         if (f)

@@ -66,14 +66,16 @@ static bool read_text(struct checker *ck, struct text *t, uint64_t size, uint8_t
 static void define_string(struct checker *ck, uint64_t id, struct text *t, uint64_t at)
 {
     struct finding *f = NULL;
+    enum string_state state = strings_define(&ck->file->strings, id, byte_hash_end(&t->hash, &ck->run->key), t->size, t->first,
+                                             t->last, text_budget(ck));
 
-    switch (strings_define(&ck->file->strings, id, byte_hash_end(&t->hash, &ck->run->key), t->size, t->first, t->last,
-                           text_budget(ck))) {
+    if (is_read_again(ck, at))
+        return;
+    switch (state) {
     case STRING_NEW:
         break;
     case STRING_SAME:
-        if (!is_read_again(ck, at))
-            f = report(ck, RULE_STR_003, at, "an ID not yet used", "0x%" PRIx64 ", defined before with the same bytes", id);
+        f = report(ck, RULE_STR_003, at, "an ID not yet used", "0x%" PRIx64 ", defined before with the same bytes", id);
         break;
     case STRING_OTHER:
         f = report(ck, RULE_STR_004, at, "an ID not yet used", "0x%" PRIx64 ", defined before with other bytes", id);

@@ -112,7 +112,7 @@ const char *show_class_after(const struct file *file, uint64_t class_id, char *t
 /* "CLASS_DUMP 0x7ff0a8 (java.lang.String)", a path within a record. */
 const char *show_class_dump(const struct file *file, uint64_t class_id, char *to, size_t size);
 
-/* Whether the record or sub-record at an offset was read before, and defined then what it defines. */
+/* Whether the record at an offset was read before, and defined then what it defines. */
 static inline bool is_read_again(const struct checker *ck, uint64_t at)
 {
     return at < ck->file->losses.again_until;

@@ -43,20 +43,25 @@ struct waiting {
     size_t piece_capacity;
 };
 
+/* What an array may be that names missing objects: the archive's list as HotSpot or as the serviceability agent writes it, or none.
+ * Flags of an ID in a set. */
+enum list_kind { ROOTED_LIST = ID_ELEMENT, UNROOTED_LIST = ID_DEFINED, NO_LIST = ID_REFERENCED };
+
 enum rooted_flag { ROOTED_BY_GLOBAL = 1, ROOTED_OTHERWISE = 2 /* or by two ROOT_JNI_GLOBAL */ };
 
 /* The archive of class data sharing has a list of roots, an Object[] whose elements need not be dumped (PRODUCERS.md A.1). */
 struct archive {
     struct keymap rooted;    /* the ID of an object that roots name, to enum rooted_flag */
     struct array_log arrays; /* of input that cannot be read again */
-    /* At the end of the heap dump: missing objects. *element*: an array that fits names it; *referenced*: one that does not. */
-    struct id_set named;
-    uint64_t last_array; /* the array of the last call of meet_naming_array(), and whether it fits */
-    bool last_fits;
-    uint64_t fitting; /* how many arrays fit */
-    bool is_rooted;   /* the one that fits has a root */
-    bool spoiled;     /* something else names an object that an array that fits names */
-    bool undecided;   /* the log was given up */
+    struct id_set
+        named; /* at the end of the heap dump: missing objects, with an enum list_kind of each array that names them */
+    uint64_t last_array; /* the array of the last call of meet_naming_array(), and what it may be */
+    enum list_kind last_kind;
+    struct lists {
+        uint64_t fitting; /* how many arrays fit */
+        bool spoiled;     /* something else names an object that one of them names */
+    } rooted_lists, unrooted_lists;
+    bool undecided; /* the log was given up */
 };
 
 struct heap {
@@ -186,8 +191,8 @@ void root_object(struct heap *heap, unsigned tag, uint64_t id);
 void meet_naming_array(struct checker *ck, uint64_t array_id, uint64_t class_id, uint64_t missing);
 /* Calls that for what the log has. */
 void meet_logged_arrays(struct checker *ck);
-/* When all have been met: whether the missing objects that only elements of Object[] name are excused, and in which shape. */
-enum finding_shape archive_shape(struct checker *ck);
+/* When all have been met: in which shape a missing object is excused that only elements of Object[] name; SHAPE_ANY if it is not. */
+enum finding_shape archive_shape(struct checker *ck, uint64_t id);
 
 /* ---- waiting.c: instances that wait for their class are noted; waiting_instances.c checks them ---- */
 /* Whether instances wait as ranges. */

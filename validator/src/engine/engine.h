@@ -309,8 +309,10 @@ void lose_heap_dump(struct engine *e);
 void lose_heap_end(struct engine *e);
 /* anything. */
 void lose_all(struct engine *e);
-/* What lies before an offset is read again. */
-void read_again_until(struct engine *e, uint64_t offset);
+/* Records before an offset are read again; */
+void read_records_again(struct engine *e, uint64_t until);
+/* or sub-records of the present heap dump. */
+void read_subrecords_again(struct engine *e, uint64_t until);
 /* The present record, whose length is not the right one, is about to be skipped: its tag may be wrong instead. */
 void lose_record(struct engine *e, const struct sight *body, uint64_t right);
 /* The present record, of unknown tag, was skipped. */

@@ -36,9 +36,14 @@ void lose_array(struct engine *e)
     e->file.losses.heap.array = true;
 }
 
-void read_again_until(struct engine *e, uint64_t offset)
+void read_records_again(struct engine *e, uint64_t until)
 {
-    e->file.losses.again_until = offset;
+    e->file.losses.again_until = until;
+}
+
+void read_subrecords_again(struct engine *e, uint64_t until)
+{
+    e->file.losses.heap.again_until = until;
 }
 
 void lose_heap_dump(struct engine *e)

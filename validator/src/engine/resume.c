@@ -105,7 +105,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     if (kind == WAY_NONE)
         return kind;
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
-    read_again_until(e, failed_at);
+    read_records_again(e, failed_at);
     if (doubted.count)
         e->run.sum.skipped = doubted.skipped_before;
     *from = first;

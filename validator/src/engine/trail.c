@@ -134,7 +134,7 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
         return;
     *from = first;
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
-    read_again_until(e, failed_at);
+    read_subrecords_again(e, failed_at);
     if (jobs_begin_again(e) || !go_to(e, first))
         return;
     while (e->in.offset < failed_at && measure_again(e, failed_at, &item)) {
