@@ -279,8 +279,8 @@ static bool read_parts(struct builder *b, char failure[256])
     uint64_t header;
 
     b->grain = plan->base_size > LARGE ? plan->base_size / MOST_STRETCHES : 0;
-    b->has_links =
-        plan->base_size <= LARGE && (b->stage == STAGE_HEAP_DUMPS || b->stage == STAGE_SUBRECORDS || b->stage == STAGE_CLASSES);
+    b->has_links = plan->links != LINKS_LEFT && plan->base_size <= LARGE &&
+                   (b->stage == STAGE_HEAP_DUMPS || b->stage == STAGE_SUBRECORDS || b->stage == STAGE_CLASSES);
     b->record = NO_RECORD;
     b->members = (struct members){.plan = plan, .reader = b->reader};
     if (b->has_links && !each_item(b, take_node, failure))

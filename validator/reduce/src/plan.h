@@ -40,7 +40,8 @@ struct node {
     uint32_t next; /* the first object that it refers to: takes its place where links are mended */
 };
 
-enum links { LINKS_CUT, LINKS_MENDED };
+/* References to what an edit removes become 0, or refer to what it referred to; or they stay, as in a dump that lacks objects. */
+enum links { LINKS_CUT, LINKS_MENDED, LINKS_LEFT, LINKS_COUNT };
 
 struct plan {
     int base; /* the dump, decompressed */

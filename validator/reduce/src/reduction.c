@@ -287,7 +287,7 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
         failed_add(&r->failed, hash);
     if (first >= 0)
         close(first);
-    while (quiet < 2 * STAGE_COUNT && end == REDUCTION_MINIMAL) {
+    while (quiet < LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
         uint64_t runs = r->runs, size = r->size;
         bool has_found = false;
         int fd = open(base, O_RDONLY | O_CLOEXEC);
@@ -304,7 +304,7 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
         chunk = 0;
         if (++stage == STAGE_COUNT) {
             stage = 0;
-            links = links == LINKS_CUT ? LINKS_MENDED : LINKS_CUT;
+            links = (links + 1) % LINKS_COUNT;
         }
     }
     return end;
