@@ -58,7 +58,7 @@ list(APPEND test_environment
   HPROF_BUILD=${PROJECT_BINARY_DIR}
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
   CC=${CMAKE_C_COMPILER}
-  PYTHONPATH=${PROJECT_SOURCE_DIR}/generator/python:${PROJECT_SOURCE_DIR}/conformance
+  PYTHONPATH=${PROJECT_SOURCE_DIR}/ci:${PROJECT_SOURCE_DIR}/generator/python:${PROJECT_SOURCE_DIR}/conformance
   PYTHONDONTWRITEBYTECODE=1)
 if(CMAKE_C_FLAGS MATCHES "-fsanitize")
   list(APPEND test_environment HPROF_SANITIZED=1) # takes memory of its own

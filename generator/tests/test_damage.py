@@ -5,6 +5,7 @@ applied to its bytes, and each record that they touch must be listed. Draws are 
 
 import gzip
 import hashlib
+import itertools
 import json
 import random
 import zlib
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 from gen_tool import SCHEMA, SOURCE, run
+from some_cases import some
 
 from hprof_conformance.gold import read
 from hprof_corpus import layouts
@@ -241,8 +243,7 @@ def is_field(item: Item, kind: str, offset: int, id_size: int) -> bool:
             return True
 
 
-@pytest.mark.parametrize("kind", EDITS)
-@pytest.mark.parametrize("name", BASES)
+@pytest.mark.parametrize(("name", "kind"), some(itertools.product(BASES, EDITS)))
 def test_places(name: str, kind: str, folder: Path) -> None:
     there = base(name, folder)
     header = read_header(there.data)

@@ -4,6 +4,7 @@ shell can do to it. What is in its dumps is test_both.py's, what their manifests
 import errno
 import fcntl
 import gzip
+import itertools
 import json
 import os
 import pty
@@ -35,6 +36,7 @@ from gen_tool import (
     run,
     truth,
 )
+from some_cases import some
 
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 ENDLESS = "--objects=1e12"
@@ -309,8 +311,12 @@ def test_bytes_far_above_the_memory_take_few_looks(tmp_path: Path) -> None:
     assert 150 * 2**20 * 0.998 <= manifest["bytes"] <= 150 * 2**20
 
 
-@pytest.mark.parametrize("mean", [1, 1.5, 2, 4.75, 20, 80.125])
-@pytest.mark.parametrize("shape", ["mixed", "list", "threads", "deep", "wide", "graph", "arrays"])
+MEAN_NUMBERS = [1, 1.5, 2, 4.75, 20, 80.125]
+
+
+@pytest.mark.parametrize(
+    ("shape", "mean"), some(itertools.product(["mixed", "list", "threads", "deep", "wide", "graph", "arrays"], MEAN_NUMBERS))
+)
 def test_references_are_as_many_as_asked_for(shape: str, mean: float, tmp_path: Path) -> None:
     """The count of the manifest. Few references are static fields, which no option changes."""
     args = {"arrays": ["--array-length=100"], "wide": ["--objects=20000"], "mixed": ["--objects=5e5"]}.get(shape, [])

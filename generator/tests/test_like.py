@@ -2,6 +2,7 @@
 of records, the same layouts of classes.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gen_tool import AGENTS, HOTSPOTS
+from gen_tool import AGENTS, HOTSPOTS, IS_SLOW
+from some_cases import some
 
 from hprof_corpus import layouts
 from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, struct_of, subrecords
@@ -95,8 +97,10 @@ def look_at_gold(name: str) -> Look:
 LIST = ("--shape=list", "--objects=30000")
 
 
-@pytest.mark.parametrize("options", [("--objects=0",), ("--objects=300",), ("--objects=60000",), LIST])
-@pytest.mark.parametrize("like", NAMES)
+SIZES = [("--objects=0",), ("--objects=300",), ("--objects=60000",), LIST]
+
+
+@pytest.mark.parametrize(("like", "options"), some(itertools.product(NAMES, SIZES)))
 def test_the_verdict_is_that_of_the_real_dump(like: str, options: tuple[str, ...]) -> None:
     real, ours = verdict(gold(NAMES[like])), verdict(made(f"--like={like}", *options))
     assert (ours["producer"], ours["profile"], ours["valid"]) == (real["producer"], real["profile"], real["valid"])
@@ -137,6 +141,7 @@ def test_classes_are_those_of_the_real_dump(like: str) -> None:
     assert {name: loaded.classes[name] for name in both} == expected
 
 
+@pytest.mark.skipif(IS_SLOW, reason="the same in all builds")
 @pytest.mark.parametrize("like", HOTSPOTS)
 def test_what_an_idle_vm_holds_does_not_grow(like: str) -> None:
     """The classes, symbols and roots of a large heap are those of a smaller one."""
@@ -171,6 +176,7 @@ def shares(*options: str) -> tuple[float, float, int]:
     return counts["instances"] / every, counts["primitive_arrays"] / every, every
 
 
+@pytest.mark.skipif(IS_SLOW, reason="the same in all builds")
 @pytest.mark.parametrize(
     ("load", "instances", "arrays"),
     [("javac", 0.96, 0.03), ("web", 0.64, 0.34), ("map", 0.77, 0.23)],
@@ -193,8 +199,10 @@ def test_no_load_leaves_an_idle_vm(like: str) -> None:
     assert shares(f"--like={like}", "--load=none", "--objects=1000")[2] == 1000
 
 
-@pytest.mark.parametrize("load", ["javac", "web", "map", "none"])
-@pytest.mark.parametrize("like", ["plain", "hotspot-8", "hotspot-25", "sa-28", "graalvm", "android"])
+LOADED = ["plain", "hotspot-8", "hotspot-25", "sa-28", "graalvm", "android"]
+
+
+@pytest.mark.parametrize(("like", "load"), some(itertools.product(LOADED, ["javac", "web", "map", "none"])))
 def test_every_load_is_valid_in_every_size(like: str, load: str) -> None:
     for objects in (0, 1, 10, 400, 20_000):
         found = verdict(made(f"--like={like}", f"--load={load}", f"--objects={objects}"))

@@ -5,12 +5,14 @@ Runs where HPROF_VISUALVM names its jar and HPROF_JDK a JDK: `ci/test` sees to b
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from some_cases import some
 
 GEN = os.environ["HPROF_GEN"]
 JAR, JDK = os.environ.get("HPROF_VISUALVM", ""), os.environ.get("HPROF_JDK", "")
@@ -49,8 +51,10 @@ def read(dump: Path, classes: Path) -> dict[str, int]:
 
 # Left out: the shape `wide`, because this reader takes the number of fields of a class, up to 65535, as a signed number; and the
 # producer `mat`, because it does not read an empty segment.
-@pytest.mark.parametrize("shape", ["mixed", "list", "tree", "graph", "arrays", "strings", "deep", "threads"])
-@pytest.mark.parametrize("like", ["plain", "hotspot", "jdk8-agent", "sa", "graalvm"])
+SHAPES = ["mixed", "list", "tree", "graph", "arrays", "strings", "deep", "threads"]
+
+
+@pytest.mark.parametrize(("like", "shape"), some(itertools.product(["plain", "hotspot", "jdk8-agent", "sa", "graalvm"], SHAPES)))
 def test_counts(like: str, shape: str, classes: Path, tmp_path: Path) -> None:
     dump, manifest = tmp_path / "dump.hprof", tmp_path / "dump.json"
     subprocess.run([GEN, "--like", like, "--shape", shape, "--objects", "20000", "-o", dump, "--manifest", manifest], check=True)

@@ -1,6 +1,7 @@
 """--repair: a valid copy of what can be read, without anything new."""
 
 import gzip
+import itertools
 import json
 import os
 import random
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from dumps import DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
+from some_cases import TAKES_SOME, some
 from tool import SOURCE, run
 
 HEADER = 31
@@ -152,7 +154,7 @@ def test_the_whole_corpus(tmp_path: Path) -> None:
     """A copy is valid and has nothing new, whatever the fault. Only a wrong header or gzip header gives none."""
     refused = 0
     files = sorted((SOURCE / "corpus").rglob("*.hprof"))
-    for path in files[:: 1 if "HPROF_SLOW" not in os.environ else 5]:
+    for path in some(files):
         done = run("--profile", "auto", "--force", "--no-stand-ins", "--repair", tmp_path / "copy", path)
         if done.status:
             assert done.status == 1
@@ -368,8 +370,7 @@ DAMAGES: dict[str, Callable[[bytes, int, int], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("number", [3, 5])
+@pytest.mark.parametrize(("number", "damage"), some(itertools.product([3, 5], DAMAGES)))
 def test_what_follows_a_damaged_gzip_member_is_used(packed: tuple[bytes, bytes], damage: str, number: int, tmp_path: Path) -> None:
     """At most that member is lost, and what remains of the segments in which it begins and ends."""
     original, data = packed
@@ -441,7 +442,7 @@ def test_nothing_is_named_by_bytes_that_may_be_wrong(tmp_path: Path) -> None:
     assert "0x1030" not in text
 
 
-@pytest.mark.parametrize("seed", range(11))
+@pytest.mark.parametrize("seed", range(3 if TAKES_SOME else 11))
 def test_no_class_is_made_of_damaged_bytes(packed: tuple[bytes, bytes], seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
     start, end = members(packed[0])[dice.choice([2, 3, 4, 5])]

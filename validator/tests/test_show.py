@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from dumps import OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
 from losses import MANY_BYTES, ONE_FAULT, draws, read, repair
+from some_cases import some
 from tool import SOURCE, on_a_terminal, run
 
 from hprof_conformance import gold
@@ -41,7 +42,8 @@ def here(where: str, path: Path) -> list[str]:
 def test_assembles_to_the_same_bytes() -> None:
     """The records that are shown completely."""
     assembled = 0
-    for path in SMALL:
+    paths = some(SMALL)
+    for path in paths:
         data = path.read_bytes()
         lines = [line for line in show("0:1000", path) if not ROW.match(line)]
         if any(re.search(r"# [0-9]+ more$|a body of|not known", line) for line in lines):
@@ -49,7 +51,7 @@ def test_assembles_to_the_same_bytes() -> None:
         text = "\n".join(match["text"] for line in lines if (match := TEXT.match(line)))
         assert assemble(text).file.to_bytes() == data, path
         assembled += 1
-    assert assembled > 100
+    assert assembled > len(paths) / 3
 
 
 def test_rows_are_the_bytes_of_the_dump(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from dumps import AGENT, DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
-from tool import RULES, SOURCE, Arg, on_a_terminal, report_one, run
+from some_cases import some
+from tool import RULES, SOURCE, Arg, on_a_terminal, report, report_one, run
 
 PATH_FREE_COLUMNS = 160
 TIME = re.compile("; [0-9.]+ s(, [0-9.]+ [KMG]?B/s)?")
@@ -200,10 +201,13 @@ def test_the_copy_has_another_name_than_the_dump(files: Path) -> None:
 # ---- The next command ------------------------------------------------------------------------------------------------
 
 
-def ways_on(*args: Arg, cwd: Path, stdin: bytes | int = subprocess.DEVNULL) -> dict[str, str]:
+def ways_in(out: str) -> dict[str, str]:
     """The commands that a report names, by what they do."""
-    out = run(*args, cwd=cwd, stdin=stdin).out
     return dict(re.findall("^  (fix|try|look|why): hprof-validate (.*)$", out, re.MULTILINE))
+
+
+def ways_on(*args: Arg, cwd: Path, stdin: bytes | int = subprocess.DEVNULL) -> dict[str, str]:
+    return ways_in(run(*args, cwd=cwd, stdin=stdin).out)
 
 
 def test_commands_are_named_where_they_help(files: Path) -> None:
@@ -231,8 +235,11 @@ def test_commands_are_named_where_they_help(files: Path) -> None:
 def test_commands_of_a_report_work(tmp_path: Path) -> None:
     """On every invalid dump of the corpus: --repair makes a copy, if one object is left, and --show shows the offset."""
     repaired = 0
-    for path in sorted((SOURCE / "corpus/invalid").rglob("*.hprof")):
-        ways = ways_on("--profile", "strict", path, cwd=tmp_path)
+    paths = some(sorted((SOURCE / "corpus/invalid").rglob("*.hprof")))
+    out = run("--profile", "strict", *paths).out
+    for path in paths:
+        before, out = re.split(rf"^{re.escape(str(path))}: (?:INVALID|incomplete), .*\n", out, maxsplit=1, flags=re.MULTILINE)
+        ways = ways_in(before)
         if "look" in ways:
             assert run(*ways["look"].split(), cwd=tmp_path).status in (0, 1), path
         if "fix" in ways:
@@ -241,7 +248,7 @@ def test_commands_of_a_report_work(tmp_path: Path) -> None:
             assert done.status == 0 or "no object can be read" in done.err, path
         if "try" in ways:
             assert run("--profile", "strict", *ways["try"].split(), cwd=tmp_path).status in (0, 1), path
-    assert repaired > 180
+    assert repaired > len(paths) / 5
 
 
 @pytest.mark.parametrize("form", ["concise", "full"])
@@ -274,20 +281,16 @@ def test_each_rule_has_a_sentence() -> None:
 
 def test_each_finding_of_the_corpus_is_a_sentence_with_what_was_found() -> None:
     """Every finding, compared with the report in JSON."""
-    checked = set()
-    for folder in ("invalid", "warning"):
-        for path in sorted((SOURCE / "corpus" / folder).rglob("*.hprof")):
-            found = report_one("--max-errors", "0", path)["findings"]
-            out = run("--profile", "strict", "--max-errors", "0", path).out
-            lines = [line for line in out.splitlines() if re.match(rf"{re.escape(str(path))}(:0x[0-9a-f]+)?: \w+\[", line)]
-            assert len(lines) == len(found), path
-            for line, finding in zip(lines, found, strict=True):
-                place = "" if finding["offset"] is None else f":{finding['offset']:#x}"
-                start = f"{path}{place}: {finding['severity']}[{finding['rule']}]: "
-                assert line.startswith(start), path
-                assert "%" not in line and "  " not in line
-                checked.add(finding["rule"])
-    assert len(checked) > 90
+    paths = [path for folder in ("invalid", "warning") for path in sorted((SOURCE / "corpus" / folder).rglob("*.hprof"))]
+    found = [(one["file"], finding) for one in report("--max-errors", "0", *paths)["files"] for finding in one["findings"]]
+    out = run("--profile", "strict", "--max-errors", "0", *paths).out
+    lines = [line for line in out.splitlines() if re.match(r"[^ :]+(:0x[0-9a-f]+)?: \w+\[", line)]
+    assert len(lines) == len(found)
+    for line, (path, finding) in zip(lines, found, strict=True):
+        place = "" if finding["offset"] is None else f":{finding['offset']:#x}"
+        assert line.startswith(f"{path}{place}: {finding['severity']}[{finding['rule']}]: ")
+        assert "%" not in line and "  " not in line
+    assert len({finding["rule"] for _, finding in found}) > 90
 
 
 # ---- Widths ----------------------------------------------------------------------------------------------------------

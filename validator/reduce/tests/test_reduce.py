@@ -333,7 +333,7 @@ def test_it_goes_on_after_sigkill(tmp_path: Path, planted: Path) -> None:
         until = lines() + random.SystemRandom().randrange(5, 25)
         process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and lines() < until:
-            time.sleep(0.001)
+            time.sleep(0.01)
         if process.poll() is not None:
             break
         process.kill()
