@@ -1,16 +1,17 @@
-"""For tests in builds with sanitizers, which are slow: of many cases some, other ones in each run. The release build takes all of
-them; HPROF_ALL_CASES=1, in ci/full, takes all under the sanitizers, too."""
+"""Parts of what would take too long. In builds with sanitizers, which are slow, tests take some of their cases, other ones in each
+run; the release build takes all of them, and HPROF_ALL_CASES=1, in ci/full, all under the sanitizers, too."""
 
 import os
 import random
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Case = TypeVar("Case")
 
 TAKES_SOME = "HPROF_SLOW" in os.environ and "HPROF_ALL_CASES" not in os.environ
 PART = 8
 FEWEST = 8
+LONG = 20
 
 
 def some(cases: Iterable[Case]) -> list[Case]:
@@ -20,3 +21,13 @@ def some(cases: Iterable[Case]) -> list[Case]:
     if not TAKES_SOME or number >= len(every):
         return every
     return [every[i] for i in sorted(random.SystemRandom().sample(range(len(every)), number))]
+
+
+def shortened(value: Any) -> Any:
+    """For a check by a JSON schema, which takes long for each element of a list of classes or records: of long lists some elements,
+    other ones each time."""
+    if isinstance(value, dict):
+        return {name: shortened(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shortened(one) for one in (value if len(value) <= LONG else random.sample(value, LONG))]
+    return value

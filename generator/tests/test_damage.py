@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from gen_tool import SCHEMA, SOURCE, run
-from some_cases import some
+from some_cases import shortened, some
 
 from hprof_conformance.gold import read
 from hprof_corpus import layouts
@@ -122,7 +122,7 @@ def damaged(base: Base, damage: str, seed: int, folder: Path, *more: str) -> tup
     assert (done.status, done.err) == (0, ""), (damage, seed, done.err)
     manifest = json.loads((folder / "truth").read_text())
     truth = manifest["damage"]
-    SCHEMA.validate({**manifest, "damage": {**truth, "not_whole": truth["not_whole"][:50]}})  # all would take minutes
+    SCHEMA.validate(shortened(manifest))
     data = (folder / "dump").read_bytes()
     assert (manifest["bytes"], manifest["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
     assert truth["undamaged"] == {"bytes": len(base.data), "sha256": hashlib.sha256(base.data).hexdigest()}

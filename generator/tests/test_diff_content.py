@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from gen_tool import SOURCE, VALIDATOR, dump
 from other_ids import renumber
+from some_cases import TAKES_SOME, shortened, some
 
 from hprof_conformance import gold
 from hprof_corpus.assembler import assemble
@@ -30,7 +31,7 @@ def report(a: Path, b: Path, *args: str) -> Any:
     done = diff("--format=json", *args, a, b)
     assert (done.returncode in (0, 1), done.stderr) == (True, ""), (done.returncode, done.stderr)
     found = json.loads(done.stdout)
-    SCHEMA.validate(found)
+    SCHEMA.validate(shortened(found))
     assert found["by"] == "content"
     assert found["different"] == (done.returncode == 1) == any(c["only_in_a"] + c["only_in_b"] for c in found["kinds"].values())
     assert diff("--quiet", *args, a, b).returncode == done.returncode
@@ -514,22 +515,22 @@ def test_of_damage_nothing_is_claimed(tmp_path: Path) -> None:
 
 def test_the_corpus_is_like_itself() -> None:
     compared = 0
-    for file in random.Random().sample(sorted((SOURCE / "corpus").rglob("*.hprof")), 80):
+    for file in some(random.Random().sample(sorted((SOURCE / "corpus").rglob("*.hprof")), 80)):
         done = diff("--by=content", "--ignore=order-of-maps", file, file)
         assert done.returncode in (0, 2), file
         compared += done.returncode == 0
-    assert compared > 20
+    assert compared > 20 or TAKES_SOME
 
 
 def test_any_two_files_of_the_corpus_end_well() -> None:
     files = sorted((SOURCE / "corpus").rglob("*.hprof"))
     seed = random.randrange(1 << 32)
     dice = random.Random(seed)
-    for _ in range(60):
+    for _ in some(range(60)):
         done = diff("--by=content", "--format=json", "--max-differences=10000", *dice.sample(files, 2))
         assert done.returncode in (0, 1, 2), (seed, done)
         if done.stdout:
-            SCHEMA.validate(json.loads(done.stdout))
+            SCHEMA.validate(shortened(json.loads(done.stdout)))
 
 
 def linked(lines: list[str], classes: str = "") -> bytes:

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 from gen_tool import LIKES, SHAPES, SOURCE, VALIDATOR, run, truth
-from some_cases import some
+from some_cases import shortened, some
 
 from hprof_corpus import reader
 
@@ -36,7 +36,7 @@ def stats(file: Path | bytes, *args: str) -> Any:
     done = validate("--stats", "--format=json", *args, name, stdin=stdin)
     assert (done.returncode in (0, 1), done.stderr) == (True, b""), (done.returncode, done.stderr)
     found = json.loads(done.stdout)
-    SCHEMA.validate(found)
+    SCHEMA.validate(shortened(found))
     assert found["verdict"]["status"] == done.returncode
     return found
 
@@ -134,7 +134,7 @@ def test_all_bytes_of_the_corpus_are_accounted_for() -> None:
         done = validate("--stats", "--format=json", file)
         if done.stdout:
             found = json.loads(done.stdout)
-            SCHEMA.validate(found)
+            SCHEMA.validate(shortened(found))
             assert accounted(found) == found["bytes"], file
             read += 1
         else:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from dumps import OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
 from losses import MANY_BYTES, ONE_FAULT, draws, read, repair
-from some_cases import some
+from some_cases import TAKES_SOME, some
 from tool import SOURCE, on_a_terminal, run
 
 from hprof_conformance import gold
@@ -57,7 +57,7 @@ def test_assembles_to_the_same_bytes() -> None:
 def test_rows_are_the_bytes_of_the_dump(tmp_path: Path) -> None:
     path = tmp_path / "dump.hprof"
     path.write_bytes(VALID)
-    for offset in range(len(VALID)):
+    for offset in some(range(len(VALID))):
         marked = here(f"{offset:#x}:0", path)
         rows = [match for line in marked if (match := ROW.match(line))]
         assert len(rows) == 1
@@ -259,7 +259,7 @@ def test_what_a_repair_keeps_is_shown(name: str, tmp_path: Path) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     number = Counter(original.data[s.at : s.end] for s in original.heap)
     shown = 0
-    for i, kind, damages in draws(original, ONE_FAULT + MANY_BYTES, 1, seed):
+    for i, kind, damages in draws(original, tuple(some(ONE_FAULT + MANY_BYTES)), 1, seed):
         if repair(original, damages, tmp_path).status:
             continue
         kept = read((tmp_path / "copy.hprof").read_bytes())
@@ -276,7 +276,7 @@ def test_what_a_repair_keeps_is_shown(name: str, tmp_path: Path) -> None:
             assert done.status == 0, f"seed {seed}, draw {i}, {kind.__name__}, {where:#x}: {done.err}"
             assert texts(f"{where}:0", tmp_path / "broken.hprof")[hex(where)] == was, f"seed {seed}, {kind.__name__}"
             shown += 1
-    assert shown > 5
+    assert shown > 5 or TAKES_SOME
 
 
 def test_truncated(tmp_path: Path) -> None:
