@@ -74,7 +74,7 @@ endif()
 
 # What mutants.c leaves of a crash, and what replay.c does after one.
 if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
-  add_executable(test_crash-mutants test_crash.c mutants.c $<TARGET_OBJECTS:fuzz-mutator>)
+  add_executable(test_crash-mutants test_crash.c $<TARGET_OBJECTS:fuzz-mutants> $<TARGET_OBJECTS:fuzz-mutator>)
   target_link_libraries(test_crash-mutants PRIVATE fuzz-harness fuzz-mutator)
   add_executable(test_crash-replay test_crash.c replay.c)
   set_property(TEST fuzz.test_campaign APPEND PROPERTY ENVIRONMENT
