@@ -295,9 +295,9 @@ static void check_source(const struct source_settings *s, uint64_t objects)
     assert_true(first.longest_record <= source->longest_heap_record);
     assert_int_equal(first.events, second.events);
     assert_true(first.hash == second.hash);
-    check_details(source);
-
-    if (objects == 10) {
+    if (objects != 10)
+        check_details(source);
+    else {
         second = run(source, first.events / 2);
         assert_true(second.events < first.events);
         second = run(source, 0);
@@ -314,13 +314,13 @@ static void every_dump_is_whole_and_the_same_each_time(void **state)
     for (size_t l = 0; producer_at(l); l++)
         for (size_t sh = 0; shapes[sh]; sh++)
             for (size_t n = 0; n < sizeof objects / sizeof *objects; n++)
-                for (enum version v = V101; v <= V103; v++)
+                for (enum version v = objects[n] == 10 ? V101 : 0; v <= (objects[n] == 10 ? V103 : 0); v++)
                     for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
                         struct source_settings s = settings_of(producer_at(l), shapes[sh], objects[n]);
 
-                        s.version = v;
+                        s.version = v; /* 0: that of the producer */
                         s.id_size = id_size;
-                        s.heap_dumps = objects[n] == 10 ? 3 : objects[n] == 300 ? 7 : 0;
+                        s.heap_dumps = objects[n] == 10 ? 2 : objects[n] == 300 ? 3 : 0;
                         s.compressed = objects[n] == 2;
                         check_source(&s, objects[n]);
                     }

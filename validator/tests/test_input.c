@@ -86,13 +86,18 @@ static void stop_feeder(struct feeder *f)
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
+/* Small blocks are for small files alone: threads hand on each of them. */
 static void walk_everywhere(const struct bytes *data, const struct bytes *file)
 {
     for (size_t i = 0; i < BLOCKS; i++) {
-        int fd = file_of(file);
-        struct stream *s = open_source(source_of_fd(fd), blocks[i]);
         struct feeder feeder;
+        struct stream *s;
+        int fd;
 
+        if (data->size / blocks[i] > 10000)
+            continue;
+        fd = file_of(file);
+        s = open_source(source_of_fd(fd), blocks[i]);
         walk(s, data, 150);
         assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
         close_stream(s);
@@ -123,7 +128,7 @@ static void reads_plain_bytes_the_same_from_everywhere(void **state)
     (void)state;
     dice = 1;
     for (int round = 0; round < 4; round++) {
-        struct bytes data = random_bytes(1 + below(round == 0 ? 300000 : 100000));
+        struct bytes data = random_bytes(1 + below(round == 0 ? 300000 : round == 3 ? 20000 : 100000));
 
         walk_everywhere(&data, &data);
         free(data.at);
@@ -137,7 +142,7 @@ static void reads_compressed_bytes_the_same_from_everywhere(void **state)
     (void)state;
     dice = 2;
     for (int round = 0; round < 4; round++) {
-        struct bytes data = random_bytes(1 + below(round == 0 ? 150000 : 60000));
+        struct bytes data = random_bytes(1 + below(round == 0 ? 150000 : round == 3 ? 20000 : 60000));
         struct bytes file = compress_in_members(&data, largest[round]);
 
         walk_everywhere(&data, &file);
