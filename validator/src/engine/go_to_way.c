@@ -79,7 +79,7 @@ enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, 
         if (way.kind != WAY_NONE) {
             if (!bounded)
                 *record_end = UINT64_MAX;
-            input_advance(&e->in, (size_t)way.at);
+            go_to(e, here + way.at); /* the window may be another one since ends_at_chain() */
             return way.kind;
         }
         if (bounded && way.at >= end) {
