@@ -111,7 +111,7 @@ def tools() -> list[Tool]:
     generate = read_text("generator/cli/option_table.h") + read_text("generator/cli/option_table.c")
     reduce = read_text("validator/reduce/cli/option_table.h") + read_text("validator/reduce/cli/option_table.c")
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
-    records = re.findall(r'\[RECORDS_\w+\] = "(\w+)"', read_text("generator/cli/option_values.c"))
+    records = re.findall(r'"(\w+)"', re.findall(r'words\[\] = \{("heap".*)\};', read_text("generator/cli/option_values.c"))[0])
     load = read_text("generator/src/heap/loads.c") + "".join(
         file.read_text(encoding="utf-8") for file in sorted((ROOT / "generator/src/heap").glob("load_*.c"))
     )
