@@ -54,6 +54,7 @@ list(APPEND test_environment
   HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>
   HPROF_OBJECTS=$<JOIN:$<TARGET_OBJECTS:hprof>,:>
   HPROF_DIFF=$<TARGET_FILE:hprof-diff>
+  HPROF_FRONT=$<TARGET_FILE:hprof-front>
   HPROF_REDUCE=$<TARGET_FILE:hprof-reduce>
   HPROF_BUILD=${PROJECT_BINARY_DIR}
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
