@@ -92,7 +92,7 @@ list(TRANSFORM python_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.
 set_property(TEST ${python_tests} APPEND PROPERTY LABELS python)
 
 # Of texts, packages and linking: sanitizers show nothing more in them.
-set_property(TEST validator.test_layers validator.test_install validator.test_manual validator.test_readme validator.test_samples
+set_property(TEST validator.test_front validator.test_layers validator.test_install validator.test_manual validator.test_readme validator.test_samples
   APPEND PROPERTY LABELS once)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)
