@@ -368,14 +368,21 @@ HOT size_t check_in_forms(struct segment *s, const uint8_t *p, size_t n, uint64_
                            : check_in_form(s, p, n, offset, (struct form){4, others}, counts);
 }
 
+/* Out of the loops of a check that does not count. */
+static __attribute__((noinline)) size_t check_and_count(struct segment *s, const uint8_t *p, size_t n, uint64_t offset,
+                                                        bool others)
+{
+    return others ? check_in_forms(s, p, n, offset, true, true) : check_in_forms(s, p, n, offset, false, true);
+}
+
 size_t check_plain_objects(struct segment *s, const uint8_t *p, size_t n, uint64_t offset)
 {
-    return s->counted ? check_in_forms(s, p, n, offset, false, true) : check_in_forms(s, p, n, offset, false, false);
+    return s->counted ? check_and_count(s, p, n, offset, false) : check_in_forms(s, p, n, offset, false, false);
 }
 
 size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t offset)
 {
-    return s->counted ? check_in_forms(s, p, n, offset, true, true) : check_in_forms(s, p, n, offset, true, false);
+    return s->counted ? check_and_count(s, p, n, offset, true) : check_in_forms(s, p, n, offset, true, false);
 }
 
 /* ---- Instances that waited: arrays among them were checked ---- */
