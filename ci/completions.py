@@ -3,6 +3,7 @@
 ci/derive writes them.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -116,13 +117,11 @@ def tools() -> list[Tool]:
         file.read_text(encoding="utf-8") for file in sorted((ROOT / "generator/src/heap").glob("load_*.c"))
     )
     loads = re.findall(r'\.name = "(\w+)"', load)
-    faults = re.findall(
-        r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults/faults.def"), re.MULTILINE
-    )
+    faults = re.findall(r'^FAULT\((\w+), "([\w.-]+)"', read_text("generator/src/faults/faults.def"), re.MULTILINE)
     variants = [f"{rule.replace('_', '-')}/{variant}" for rule, variant in faults]
     damage = re.findall(r'^DAMAGE\(\w+, "([\w-]+)"', read_text("generator/src/damage/kinds.def"), re.MULTILINE)
     families = list(dict.fromkeys(family for family, _ in rules))
-    severity = dict.fromkeys(("disable", "warn", "error", "explain"), families + identifiers)
+    severity = dict.fromkeys(("select", "disable", "ignore", "warn", "error", "explain"), families + identifiers)
     compare = read_text("validator/cli/diff/option_rows.h") + read_text("validator/cli/diff/option_rows.c")
     ignored = re.findall(r"ignored_names\[IGNORED\] = \{(.*?)\}", read_text("validator/cli/diff/content/ignored.c"))
     return [
@@ -170,7 +169,7 @@ def bash(tool: Tool) -> str:
         if words:
             cases.append(f"    {pattern})")
             if option.is_list:
-                cases.append("        before=${cur%\"${cur##*,}\"}")
+                cases.append('        before=${cur%"${cur##*,}"}')
             cases += [f"        words='{' '.join(words)}'", "        ;;"]
         elif option.takes_file:
             cases += [f"    {pattern}) return ;;"]
@@ -198,7 +197,7 @@ def bash(tool: Tool) -> str:
         "        ;;",
         "    esac",
         '    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")',
-        '    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace',
+        "    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace",
         "}",
         f"complete -o default -F {function} {tool.name}",
     ]
@@ -259,6 +258,73 @@ def fish(tool: Tool) -> str:
     return "\n".join(lines) + "\n"
 
 
+# ---- hprof, which runs the tools
+
+
+def commands() -> list[tuple[str, str, str]]:
+    """Name, tool and help of each."""
+    row = r'^    \{"(\w+)", "([\w-]+)", [^"]*(?:"--\w+", )?\w+, "(.*)"\},$'
+    return re.findall(row, read_text("validator/cli/front/main.c"), re.MULTILINE)
+
+
+def front_bash() -> str:
+    names = [name for name, _, _ in commands()]
+    tools = dict.fromkeys(tool for _, tool, _ in commands())
+    cases = [f"    {'|'.join(name for name, of, _ in commands() if of == tool)}) tool={tool} ;;" for tool in tools]
+    lines = [
+        NOTE,
+        "# shellcheck shell=bash",
+        "_hprof() {",
+        "    local cur=${COMP_WORDS[COMP_CWORD]} tool='' file=${BASH_SOURCE[0]}",
+        "    COMPREPLY=()",
+        "    if ((COMP_CWORD == 1)); then",
+        f"        mapfile -t COMPREPLY < <(compgen -W '{' '.join(names)} --help --version' -- \"$cur\")",
+        "        return",
+        "    fi",
+        "    case ${COMP_WORDS[1]} in",
+        *cases,
+        "    *) return ;;",
+        "    esac",
+        "    # The completions of the tool lie beside this file.",
+        '    if ! declare -F "_${tool//-/_}" > /dev/null; then',
+        "        # shellcheck source=/dev/null",
+        '        source "${file%/*}/$tool${file##*/hprof}"',
+        "    fi",
+        '    "_${tool//-/_}"',
+        "}",
+        "complete -o default -F _hprof hprof",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def front_zsh() -> str:
+    tools = dict.fromkeys(tool for _, tool, _ in commands())
+    described = " ".join(f"{name}\\:{json.dumps(about.split(':')[0])}" for name, _, about in commands())
+    lines = [
+        "#compdef hprof",
+        NOTE,
+        "",
+        "local state",
+        f"_arguments -C '1:command:(({described}))' '*::argument:->tool'",
+        "[[ $state == tool ]] || return",
+        "case $words[1] in",
+        *[f"{'|'.join(name for name, of, _ in commands() if of == tool)}) _{tool} ;;" for tool in tools],
+        "esac",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def front_fish(made: list[Tool]) -> str:
+    lines = [NOTE]
+    for name, _, about in commands():
+        lines.append(f"complete -c hprof -n __fish_use_subcommand -f -a {name} -d '{about.split(':')[0]}'")
+    for tool in made:
+        names = " ".join(name for name, of, _ in commands() if of == tool.name)
+        given = f"complete -c hprof -n '__fish_seen_subcommand_from {names}'"
+        lines += [line.replace(f"complete -c {tool.name}", given, 1) for line in fish(tool).splitlines()[1:]]
+    return "\n".join(lines) + "\n"
+
+
 def completions() -> dict[Path, str]:
     """The files, by name."""
     writers: list[tuple[str, Callable[[Tool], str]]] = [("{}.bash", bash), ("_{}", zsh), ("{}.fish", fish)]
@@ -268,6 +334,10 @@ def completions() -> dict[Path, str]:
         "hprof-reduce": "validator/reduce/cli/completions",
         "hprof-validate": "validator/cli/completions",
     }
-    return {
-        ROOT / folders[tool.name] / pattern.format(tool.name): write(tool) for tool in tools() for pattern, write in writers
+    made = tools()
+    front = ROOT / "validator/cli/front/completions"
+    return {ROOT / folders[tool.name] / pattern.format(tool.name): write(tool) for tool in made for pattern, write in writers} | {
+        front / "hprof.bash": front_bash(),
+        front / "_hprof": front_zsh(),
+        front / "hprof.fish": front_fish(made),
     }

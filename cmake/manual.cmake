@@ -31,6 +31,7 @@ function(add_manual tool folder)
   install(FILES ${completions}/${tool}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
 endfunction()
 
+add_manual(hprof validator/cli/front)
 add_manual(hprof-validate validator/cli)
 add_manual(hprof-diff validator/cli/diff)
 add_manual(hprof-reduce validator/reduce/cli)

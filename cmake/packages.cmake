@@ -26,7 +26,7 @@ by rule, and says what is wrong, where, and why. hprof-gen makes heap dumps of\n
 any size, valid ones and ones with a chosen fault. hprof-diff compares two\n\
 dumps of the same heap, hprof-reduce makes the smallest heap dump for which a\n\
 command ends in the same way, and hprof-ascii checks the text output of the\n\
-HPROF agent.")
+HPROF agent. hprof runs each of them by a short name: hprof check, hprof diff.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "library that checks HPROF heap dumps of Java programs\n\
 The static library behind hprof-validate, with its header and its packages for\n\

@@ -54,6 +54,7 @@ list(APPEND test_environment
   HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>
   HPROF_OBJECTS=$<JOIN:$<TARGET_OBJECTS:hprof>,:>
   HPROF_DIFF=$<TARGET_FILE:hprof-diff>
+  HPROF_FRONT=$<TARGET_FILE:hprof-front>
   HPROF_REDUCE=$<TARGET_FILE:hprof-reduce>
   HPROF_BUILD=${PROJECT_BINARY_DIR}
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
@@ -91,7 +92,7 @@ list(TRANSFORM python_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.
 set_property(TEST ${python_tests} APPEND PROPERTY LABELS python)
 
 # Of texts, packages and linking: sanitizers show nothing more in them.
-set_property(TEST validator.test_layers validator.test_install validator.test_manual validator.test_readme validator.test_samples
+set_property(TEST validator.test_front validator.test_layers validator.test_install validator.test_manual validator.test_readme validator.test_samples
   APPEND PROPERTY LABELS once)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)

@@ -7,10 +7,13 @@ static const struct option_row rows[] = {
     {0, NULL, NULL, "What is checked"},
     {OPTION_PROFILE, "profile", "NAME",
      "auto (default), strict, hotspot, jdk8-agent, jvmpi-agent, sa, android, graalvm or mat"},
+    {OPTION_SELECT, "select", "RULE[,RULE...]", "report no other rules than these and those of the framing"},
     {OPTION_DISABLE, "disable", "RULE[,RULE...]", ""},
+    {OPTION_IGNORE, "ignore", "RULE[,RULE...]", ""},
     {OPTION_WARN, "warn", "RULE[,RULE...]", ""},
     {OPTION_ERROR, "error", "RULE[,RULE...]",
-     "do not report these rules, or report them as warnings or errors. RULE is an ID (OBJ-004), a name (object-id-duplicate) "
+     "do not report these rules (--ignore is the same), or report them as warnings or errors. RULE is an ID (OBJ-004), a name "
+     "(object-id-duplicate) "
      "or a family (OBJ); of several options the last wins. Framing rules stay errors: nothing after such an error can be "
      "checked"},
     {OPTION_WERROR, "werror", NULL, "warnings are errors"},

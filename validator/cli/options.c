@@ -35,6 +35,12 @@ static bool take_option(struct cli_options *options, int code)
     case OPTION_MAX_ERRORS:
         options->has_max_errors = true;
         return read_max_errors(optarg, &options->max_errors);
+    case OPTION_SELECT:
+        return select_rules(options->severities, "--select takes rules or families with commas between, not '", optarg,
+                            options->chosen);
+    case OPTION_IGNORE:
+        return set_severity(options->severities, "--ignore takes rules or families with commas between, not '", HPROF_OFF,
+                            optarg, options->chosen);
     case OPTION_DISABLE:
         return set_severity(options->severities, "--disable takes rules or families with commas between, not '", HPROF_OFF,
                             optarg, options->chosen);

@@ -85,3 +85,18 @@ bool set_severity(uint8_t *severities, const char *option, enum hprof_severity s
     }
     return good;
 }
+
+bool select_rules(uint8_t *severities, const char *option, const char *list, bool *chosen)
+{
+    size_t count = hprof_rule_count();
+
+    memset(chosen, 0, count * sizeof *chosen);
+    bool good = choose_rules(option, list, false, chosen);
+    for (size_t i = 0; good && i < count; i++) {
+        if (!chosen[i] && !hprof_rule_at(i)->framing)
+            severities[i] = HPROF_OFF;
+        else if (severities[i] == HPROF_OFF)
+            severities[i] = HPROF_UNCHANGED;
+    }
+    return good;
+}

@@ -12,4 +12,7 @@ bool choose_rules(const char *option, const char *list, bool softening, bool *ch
  * bool for each rule. */
 bool set_severity(uint8_t *severities, const char *option, enum hprof_severity severity, const char *list, bool *chosen);
 
+/* Turns off all rules but those that the list names and those of the framing; those that are left keep their severities. */
+bool select_rules(uint8_t *severities, const char *option, const char *list, bool *chosen);
+
 #endif

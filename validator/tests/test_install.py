@@ -52,6 +52,7 @@ def pkg_config(prefix: Path) -> dict[str, str]:
 
 # Folder and name of each file of a build with all parts. The system decides where libraries go.
 FILES = {
+    "bin/hprof",
     "bin/hprof-ascii",
     "bin/hprof-diff",
     "bin/hprof-gen",
@@ -65,7 +66,7 @@ FILES = {
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
-        for tool in ("hprof-diff", "hprof-gen", "hprof-reduce", "hprof-validate")
+        for tool in ("hprof", "hprof-diff", "hprof-gen", "hprof-reduce", "hprof-validate")
         for name in (
             f"bash-completion/completions/{tool}",
             f"fish/vendor_completions.d/{tool}.fish",

@@ -13,10 +13,12 @@
 
 #include "caller.h"
 #include "corpus.h"
+#include "dice.h"
 #include "dump.h"
 #include "each_allocation.h"
 #include "forms.h"
 #include "hprof/read.h"
+#include "hprof/testing.h"
 
 static struct hprof_reader *open_bytes(const struct bytes *b, const struct hprof_read_options *options,
                                        enum hprof_status *status)
@@ -353,6 +355,129 @@ static void fields_are_found_in_any_order(void **state)
     assert_true(compared > 1000);
 }
 
+/* ---- Counted objects ---- */
+
+enum { CLASSES_MOST = 512 };
+
+struct tally {
+    struct hprof_class_count classes[CLASSES_MOST];
+    size_t count;
+    uint64_t objects, low, high;
+    struct hprof_item last;
+};
+
+/* Adds an object to those of its class. */
+static void add_object(struct tally *t, const struct hprof_item *item)
+{
+    struct hprof_class_count *class = t->classes, *end = t->classes + t->count;
+
+    while (class < end &&
+           (class->class_id != item->class_id || class->tag != item->tag || class->element_type != item->element_type))
+        class ++;
+    if (class == end) {
+        assert_true(t->count++ < CLASSES_MOST);
+        *class = (struct hprof_class_count){
+            .class_id = item->class_id, .head = (uint8_t)item->head, .tag = item->tag, .element_type = item->element_type};
+    }
+    class->number++;
+    class->size += item->size;
+    t->low = item->id < t->low ? item->id : t->low;
+    t->high = item->id > t->high ? item->id : t->high;
+    t->objects++;
+    t->last = *item;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct hprof_class_count));
+}
+
+static void expect_counted(struct tally *t, const struct hprof_counted *counted, uint64_t within)
+{
+    static struct hprof_class_count classes[CLASSES_MOST];
+    const uint64_t end = t->last.offset + t->last.size, multiple = (counted->offset / within + 1) * within;
+
+    assert_int_equal(counted->objects, t->objects);
+    assert_int_equal(counted->class_count, t->count);
+    memcpy(classes, counted->classes, t->count * sizeof *classes);
+    qsort(classes, t->count, sizeof *classes, compare_counts);
+    qsort(t->classes, t->count, sizeof *t->classes, compare_counts);
+    assert_memory_equal(classes, t->classes, t->count * sizeof *classes);
+    assert_true(counted->low_id == t->low && counted->high_id == t->high);
+    assert_true(t->last.offset < multiple);
+    assert_int_equal(counted->beyond, end > multiple ? end - multiple : 0);
+    if (counted->beyond)
+        assert_int_equal(counted->last_tag, t->last.tag);
+}
+
+/* Reads the dump once more, and expects the same items as before; some of them are counted. Returns how many are. */
+static uint64_t expect_some_counted(struct hprof_reader *reader, const struct seen *seen, uint64_t within)
+{
+    struct hprof_item item = new_item();
+    struct hprof_counted counted;
+    uint64_t objects = 0;
+    size_t i = 0;
+    int result;
+
+    hprof_counted_init(&counted);
+    assert_int_equal(hprof_seek(reader, NULL), 1);
+    while ((result = hprof_next_counted(reader, &item, &counted)) == 1 && i < seen->count) {
+        static struct tally tally;
+
+        assert_int_equal(item.offset, seen->items[i].offset);
+        if (item.kind != HPROF_ITEM_OBJECTS) {
+            assert_memory_equal(&item, &seen->items[i++], sizeof item);
+            continue;
+        }
+        tally = (struct tally){.low = UINT64_MAX};
+        assert_true(item.heap_dump == seen->items[i].heap_dump && item.record == seen->items[i].record &&
+                    item.record_end == seen->items[i].record_end && item.offset == counted.offset && item.size == counted.size);
+        for (; i < seen->count && seen->items[i].offset < item.offset + item.size; i++)
+            add_object(&tally, &seen->items[i]);
+        assert_true(i == seen->count || end_of(&tally.last) == item.offset + item.size);
+        if (i < seen->count)
+            expect_counted(&tally, &counted, within);
+        objects += tally.objects;
+    }
+    assert_true(result >= 0 && i == seen->count);
+    return objects;
+}
+
+/* Whichever threads the check has, and wherever it divides the dump. */
+static void counted_objects_are_those_that_are_read(void **state)
+{
+    struct seen *seen = malloc(sizeof *seen);
+    uint64_t counted = 0, all = 0;
+
+    (void)state;
+    shake_dice();
+    for (size_t i = 0; i < corpus_size; i++) {
+        struct hprof_testing testing = {.counted = 1, .threads_from = 1, .job = 64 + below(1000), .block = 2 + below(1000)};
+        const uint64_t within = (uint64_t)1 << below(16);
+        struct hprof_read_options options;
+        struct hprof_options check;
+        struct hprof_reader *reader;
+        enum hprof_status status;
+
+        hprof_options_init(&check);
+        check.testing = &testing;
+        hprof_read_options_init(&options);
+        options.check = &check;
+        options.threads = 1 + below(3);
+        options.count_within = within;
+        reader = open_bytes(&corpus[i].bytes, &options, &status);
+        if (status == HPROF_VALID) {
+            read_all(reader, seen);
+            counted += expect_some_counted(reader, seen, within);
+            for (size_t n = 0; n < seen->count; n++)
+                all += is_object(&seen->items[n]) && seen->items[n].tag != 0x20 && seen->items[n].tag != 0xc3;
+        }
+        hprof_close(reader);
+    }
+    assert_true(counted > 100 && counted > all - all / 8);
+    free(seen);
+}
+
 /* ---- However the bytes come ---- */
 
 static int64_t read_some(void *context, void *to, size_t size)
@@ -646,6 +771,9 @@ static void wrong_use_is_refused(void **state)
     hprof_close(reader);
     assert_int_equal(hprof_open_memory("", 0, &options, &reader), HPROF_USAGE);
     assert_null(reader);
+    hprof_read_options_init(&options);
+    options.count_within = 96;
+    assert_int_equal(hprof_open_memory("", 0, &options, &reader), HPROF_USAGE);
     assert_int_equal(hprof_open_memory(NULL, 1, NULL, &reader), HPROF_USAGE);
     assert_int_equal(hprof_open_source(NULL, NULL, &reader), HPROF_USAGE);
     assert_int_equal(hprof_open_fd(-1, NULL, &reader), HPROF_IO);
@@ -659,17 +787,25 @@ static void read_or_limit(struct caller *caller, void *context)
 {
     struct hprof_allocator allocator = caller_allocator(caller);
     struct hprof_read_options options;
+    const struct hprof_testing testing = {.counted = 1};
     struct hprof_item item = new_item();
+    struct hprof_counted counted;
     enum hprof_status status;
     struct hprof_reader *reader;
+    struct hprof_options check;
     int result;
 
+    hprof_options_init(&check);
+    check.testing = &testing;
+    hprof_counted_init(&counted);
     hprof_read_options_init(&options);
+    options.check = &check;
+    options.count_within = 64;
     options.allocator = &allocator;
     reader = open_bytes(context, &options, &status);
     if (status == HPROF_VALID) {
         result = hprof_index(reader, 1, 0);
-        while (result >= 0 && (result = hprof_next(reader, &item)) == 1)
+        while (result >= 0 && (result = hprof_next_counted(reader, &item, &counted)) == 1)
             ;
         assert_true(result == 0 || result == -HPROF_LIMIT);
         status = (enum hprof_status) - result;
@@ -694,6 +830,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_are_those_that_the_check_counts),
         cmocka_unit_test(opening_hands_on_what_the_check_finds),
+        cmocka_unit_test(counted_objects_are_those_that_are_read),
         cmocka_unit_test(traces_have_their_frames),
         cmocka_unit_test(the_bytes_of_an_item_are_those_of_the_dump),
         cmocka_unit_test(fields_are_found_in_any_order),

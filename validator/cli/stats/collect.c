@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "stats.h"
 
 enum {
@@ -62,6 +63,15 @@ void *list_add(struct stats *stats, struct list *list, size_t size)
 }
 
 /* ---- The map ----------------------------------------------------------------------------------------------------- */
+
+uint64_t stats_cell(uint64_t dump_bytes)
+{
+    uint64_t cell = FIRST_CELL_BYTES;
+
+    while (dump_bytes / cell >= MAP_CELLS)
+        cell *= 2;
+    return cell;
+}
 
 static void widen_cells(struct collecting *c)
 {
@@ -150,20 +160,21 @@ static struct counted *counted_class(struct collecting *c, struct hprof_reader *
     return &c->counted[number];
 }
 
-static void count_object(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item)
+/* Objects of one class. */
+static void count_objects(struct collecting *c, struct hprof_reader *reader, const struct hprof_class_count *objects,
+                          uint64_t bytes)
 {
-    bool is_instance = item->tag == SUB_INSTANCE_DUMP;
-    bool is_primitive = item->tag == SUB_PRIMITIVE_ARRAY_DUMP || item->tag == SUB_PRIMITIVE_ARRAY_NODATA;
+    bool is_primitive = objects->tag == SUB_PRIMITIVE_ARRAY_DUMP || objects->tag == SUB_PRIMITIVE_ARRAY_NODATA;
     struct counted *counted =
-        is_primitive ? &c->primitive[item->element_type % PRIMITIVE_TYPES] : counted_class(c, reader, item->class_id);
+        is_primitive ? &c->primitive[objects->element_type % PRIMITIVE_TYPES] : counted_class(c, reader, objects->class_id);
 
-    counted->file_bytes += c->sign * item->size;
-    if (is_instance) {
-        counted->instances += c->sign;
-        counted->instance_bytes += c->sign * item->body;
+    counted->file_bytes += c->sign * objects->size;
+    if (objects->tag == SUB_INSTANCE_DUMP) {
+        counted->instances += c->sign * objects->number;
+        counted->instance_bytes += c->sign * bytes;
     } else {
-        counted->arrays += c->sign;
-        counted->array_bytes += c->sign * item->body;
+        counted->arrays += c->sign * objects->number;
+        counted->array_bytes += c->sign * bytes;
     }
 }
 
@@ -265,23 +276,52 @@ static void see_record(struct collecting *c, const struct hprof_item *item)
     }
 }
 
-static void see_subrecord(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item)
+/* Sub-records of one kind and class, whose bodies have so many bytes. */
+static void count_subrecords(struct collecting *c, struct hprof_reader *reader, struct heap_dump_stats *heap,
+                             const struct hprof_class_count *some, uint64_t bytes)
 {
     struct stats *stats = c->stats;
-    enum map_kind kind = kind_of_subrecord(item->tag);
-    struct heap_dump_stats *heap = heap_dump(stats, item);
+    enum map_kind kind = kind_of_subrecord(some->tag);
     bool is_object = kind == MAP_INSTANCES || kind == MAP_OBJECT_ARRAYS || kind == MAP_PRIMITIVE_ARRAYS;
 
-    stats->subrecords[item->tag].number += c->sign;
-    stats->subrecords[item->tag].bytes += c->sign * item->size;
+    stats->subrecords[some->tag].number += c->sign * some->number;
+    stats->subrecords[some->tag].bytes += c->sign * some->size;
     if (heap != NULL) {
-        heap->bytes += c->sign * item->size;
-        heap->objects += is_object ? c->sign : 0;
-        heap->roots += kind == MAP_ROOTS ? c->sign : 0;
+        heap->bytes += c->sign * some->size;
+        heap->objects += is_object ? c->sign * some->number : 0;
+        heap->roots += kind == MAP_ROOTS ? c->sign * some->number : 0;
     }
-    add_to_map(c, kind, item->offset, item->size);
     if (is_object)
-        count_object(c, reader, item);
+        count_objects(c, reader, some, bytes);
+}
+
+static void see_subrecord(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item)
+{
+    const struct hprof_class_count one = {
+        .class_id = item->class_id, .size = item->size, .number = 1, .tag = item->tag, .element_type = item->element_type};
+
+    count_subrecords(c, reader, heap_dump(c->stats, item), &one, item->body);
+    add_to_map(c, kind_of_subrecord(item->tag), item->offset, item->size);
+}
+
+/* All but the last of them end in the cell that they begin in. */
+static void see_objects(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item,
+                        const struct hprof_counted *counted)
+{
+    struct heap_dump_stats *heap = heap_dump(c->stats, item);
+    uint64_t *cell;
+
+    while (c->stats->counted_within >> c->shift > 1)
+        widen_cells(c);
+    add_to_map(c, kind_of_subrecord(counted->last_tag), item->offset + item->size - counted->beyond, counted->beyond);
+    cell = c->stats->map.bytes[item->offset >> c->shift];
+    for (size_t i = 0; i < counted->class_count; i++) {
+        const struct hprof_class_count *some = &counted->classes[i];
+
+        count_subrecords(c, reader, heap, some, some->size - (uint64_t)some->head * some->number);
+        cell[kind_of_subrecord(some->tag)] += some->size;
+    }
+    cell[kind_of_subrecord(counted->last_tag)] -= counted->beyond;
 }
 
 static void see_damage(struct collecting *c, const struct hprof_item *item)
@@ -309,9 +349,12 @@ static void see_gap(struct collecting *c, const struct hprof_item *item)
     c->heap_tag = 0;
 }
 
-static void count_item(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item)
+static void count_item(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item,
+                       const struct hprof_counted *counted)
 {
-    if (item->kind == HPROF_ITEM_SUBRECORD)
+    if (item->kind == HPROF_ITEM_OBJECTS)
+        see_objects(c, reader, item, counted);
+    else if (item->kind == HPROF_ITEM_SUBRECORD)
         see_subrecord(c, reader, item);
     else if (item->kind == HPROF_ITEM_RECORD)
         see_record(c, item);
@@ -321,18 +364,18 @@ static void count_item(struct collecting *c, struct hprof_reader *reader, const 
 
 /* Of a pipe, the end of the dump within an item is noticed after the item. */
 static void see_item(struct collecting *c, struct hprof_reader *reader, const struct hprof_item *item,
-                     const struct hprof_item *last)
+                     const struct hprof_counted *counted, const struct hprof_item *last)
 {
     see_gap(c, item);
     if (item->kind == HPROF_ITEM_DAMAGE && item->offset < c->at && last->kind != HPROF_ITEM_DAMAGE) {
         c->sign = UINT64_MAX;
-        count_item(c, reader, last);
+        count_item(c, reader, last, NULL);
         c->sign = 1;
         c->heap_tag = 0;
     }
     if (item->heap_dump > c->stats->heap_dump_count)
         c->stats->heap_dump_count = item->heap_dump;
-    count_item(c, reader, item);
+    count_item(c, reader, item, counted);
     c->at = item->offset + (c->heap_tag != 0 ? item->head : item->size);
 }
 
@@ -340,17 +383,24 @@ enum hprof_status stats_collect(struct stats *stats, struct hprof_reader *reader
 {
     struct collecting c = {.stats = stats, .sign = 1};
     struct hprof_item items[2];
+    struct hprof_counted counted;
     unsigned now = 0; /* which of them; the other is the last one */
     int result;
 
     hprof_item_init(&items[0]);
     hprof_item_init(&items[1]);
+    hprof_counted_init(&counted);
     while (FIRST_CELL_BYTES >> c.shift > 1)
         c.shift++;
     add_to_map(&c, MAP_OTHER, 0, HEADER_SIZE);
-    while ((result = hprof_next(reader, &items[now])) == 1 && !stats->out_of_memory) {
-        see_item(&c, reader, &items[now], &items[!now]);
-        stats_see_thread(stats, reader, &items[now]);
+    while ((result = stats->counted_within != 0 ? hprof_next_counted(reader, &items[now], &counted)
+                                                : hprof_next(reader, &items[now])) == 1 &&
+           !stats->out_of_memory) {
+        see_item(&c, reader, &items[now], &counted, &items[!now]);
+        if (items[now].kind == HPROF_ITEM_OBJECTS)
+            names_see_objects(stats, &items[now], &counted);
+        else
+            stats_see_thread(stats, reader, &items[now]);
         now = !now;
     }
     keep_classes(&c, reader);

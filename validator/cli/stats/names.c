@@ -15,24 +15,34 @@ enum {
     FIELDS_MOST = 1000 /* that are looked at in a class with its superclasses: a thread has some tens */
 };
 
-void names_see_object(struct stats *stats, const struct hprof_item *item)
+/* Objects from an item on. */
+static void add_to_stretch(struct stats *stats, const struct hprof_item *item, uint64_t low, uint64_t high)
 {
     struct list *list = &stats->stretches;
     struct stretch *last = list->count > 0 ? (struct stretch *)list->at + list->count - 1 : NULL;
 
-    if (item->tag != SUB_INSTANCE_DUMP && item->tag != SUB_PRIMITIVE_ARRAY_DUMP)
-        return;
     if (last == NULL || item->offset - last->first.offset >= STRETCH_BYTES) {
         last = list_add(stats, list, sizeof *last);
         if (last == NULL)
             return;
-        *last = (struct stretch){.first = *item, .low = item->id};
+        *last = (struct stretch){.first = *item, .low = low};
     }
-    if (item->id < last->low)
-        last->low = item->id;
-    if (item->id > last->high)
-        last->high = item->id;
+    if (low < last->low)
+        last->low = low;
+    if (high > last->high)
+        last->high = high;
     last->end = item->offset + item->size;
+}
+
+void names_see_object(struct stats *stats, const struct hprof_item *item)
+{
+    if (item->tag == SUB_INSTANCE_DUMP || item->tag == SUB_PRIMITIVE_ARRAY_DUMP)
+        add_to_stretch(stats, item, item->id, item->id);
+}
+
+void names_see_objects(struct stats *stats, const struct hprof_item *item, const struct hprof_counted *counted)
+{
+    add_to_stretch(stats, item, counted->low_id, counted->high_id);
 }
 
 /* ---- What is sought ---------------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 /* While the dump is read, of each sub-record. */
 void names_see_object(struct stats *stats, const struct hprof_item *item);
+void names_see_objects(struct stats *stats, const struct hprof_item *item, const struct hprof_counted *counted);
 
 /* Names the threads that have an object and no name yet. */
 enum hprof_status names_find(struct stats *stats, struct hprof_reader *reader);

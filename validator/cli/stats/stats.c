@@ -19,6 +19,8 @@
 #include "wrap.h"
 #include "write_all.h"
 
+enum { COUNTED_MOST = 1 << 20 /* so that the names of threads are found without reading much */ };
+
 /* The check and the reading of one dump. */
 struct looking {
     const struct cli_options *options;
@@ -113,7 +115,7 @@ static enum hprof_status collect(struct looking *l)
 }
 
 /* A file is checked while it is opened, and then read as the check read it. */
-static enum hprof_status read_file(struct looking *l, int fd)
+static enum hprof_status read_file(struct looking *l, int fd, uint64_t size)
 {
     struct hprof_read_options read;
     enum hprof_status status;
@@ -122,8 +124,13 @@ static enum hprof_status read_file(struct looking *l, int fd)
     read.max_memory = l->options->max_memory;
     read.threads = l->check.threads;
     read.check = &l->check;
+    read.count_within = stats_cell(size);
+    if (read.count_within > COUNTED_MOST)
+        read.count_within = COUNTED_MOST;
     status = hprof_open_fd(fd, &read, &l->reader);
     progress_end(&l->progress);
+    if (l->is_checked && read.count_within <= stats_cell(l->stats.summary.bytes)) /* of a gzip file it may be less */
+        l->stats.counted_within = read.count_within;
     return status == HPROF_VALID ? collect(l) : fail(l, status);
 }
 
@@ -247,7 +254,7 @@ static enum hprof_status look(struct looking *l, int fd)
     struct stat stat;
 
     progress_begin(&l->progress, name);
-    status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? read_file(l, fd) : read_pipe(l, fd);
+    status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? read_file(l, fd, (uint64_t)stat.st_size) : read_pipe(l, fd);
     progress_end(&l->progress);
     if (l->is_checked && l->stats.summary.failure[0] != '\0') {
         say_failure(name, l->stats.summary.failure);

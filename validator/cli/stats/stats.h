@@ -107,6 +107,7 @@ struct stats {
     bool has_header;
     struct hprof_summary summary;
     char hint[256];
+    uint64_t counted_within; /* see hprof/read.h; 0 if all objects are read one by one */
     bool is_read_by_lengths; /* a pipe: what follows damage is not in the figures */
 
     struct tally_of_bytes records[256], subrecords[256]; /* by tag; of a heap dump record its header alone */
@@ -132,6 +133,8 @@ struct stats {
 void *list_add(struct stats *stats, struct list *list, size_t size);
 
 /* ---- collect.c ---- */
+/* The bytes of a cell in the map of a dump. */
+uint64_t stats_cell(uint64_t dump_bytes);
 /* Reads all of the dump. Returns the status of the reading: HPROF_VALID, HPROF_IO or HPROF_LIMIT. */
 enum hprof_status stats_collect(struct stats *stats, struct hprof_reader *reader);
 uint64_t stats_objects(const struct stats *stats);

@@ -35,6 +35,9 @@ struct hprof_read_options {
      * and threads are not used. A callback that ends the check makes the opening fail with HPROF_STOPPED. NULL for a check whose
      * result only the reader uses. */
     const struct hprof_options *check;
+    /* Instances and arrays are counted while the dump is checked, for hprof_next_counted(): those that begin between two multiples
+     * of this, a power of two. 0: they are not counted. */
+    uint64_t count_within;
 };
 
 static inline void hprof_read_options_init(struct hprof_read_options *options)
@@ -83,7 +86,8 @@ int hprof_read_header(const struct hprof_reader *reader, struct hprof_header *he
 enum hprof_item_kind {
     HPROF_ITEM_RECORD = 1, /* a record; the sub-records of a heap dump record follow it as items of their own */
     HPROF_ITEM_SUBRECORD,  /* a sub-record */
-    HPROF_ITEM_DAMAGE      /* bytes that are passed over */
+    HPROF_ITEM_DAMAGE,     /* bytes that are passed over */
+    HPROF_ITEM_OBJECTS     /* of hprof_next_counted() alone: instances and arrays that follow each other */
 };
 
 struct hprof_item {
@@ -123,6 +127,36 @@ int hprof_next(struct hprof_reader *reader, struct hprof_item *item);
 
 /* Goes to an item that this reader or a clone has handed out: hprof_next() reads it again. NULL goes to the start. */
 int hprof_seek(struct hprof_reader *reader, const struct hprof_item *item);
+
+/* The instances of a class, or the arrays of a class or a primitive type. */
+struct hprof_class_count {
+    uint64_t class_id; /* 0 for a primitive type */
+    uint64_t size;     /* of the sub-records */
+    uint32_t number;
+    uint8_t head; /* bytes of each before its body */
+    uint8_t tag;
+    uint8_t element_type; /* of arrays: 2 for object, 4 to 11 */
+};
+
+struct hprof_counted {
+    size_t struct_size;
+    uint64_t offset, size; /* of all of them */
+    uint64_t objects;
+    uint64_t low_id, high_id;                /* the lowest and the highest ID of an object */
+    uint64_t beyond;                         /* bytes of the last object that lie after the multiple of count_within */
+    uint8_t last_tag;                        /* if there are any: the tag of that object */
+    const struct hprof_class_count *classes; /* each with its objects; until the last reader of the dump is closed */
+    size_t class_count;
+};
+static inline void hprof_counted_init(struct hprof_counted *counted)
+{
+    memset(counted, 0, sizeof *counted);
+    counted->struct_size = sizeof *counted;
+}
+
+/* Reads the next item, like hprof_next(), or passes objects that the check counted (see count_within), without reading them: then
+ * the item, of kind HPROF_ITEM_OBJECTS, has nothing but what hprof_seek() needs, and their size. Many objects are not counted. */
+int hprof_next_counted(struct hprof_reader *reader, struct hprof_item *item, struct hprof_counted *counted);
 
 /* Gives up to `want` bytes of the body of the last item, from the byte `from` on. Returns how many there are at *bytes until the
  * next call for this reader: fewer at the end of the body, and at most 1 MiB unless the dump is in memory, where nothing is

@@ -25,6 +25,7 @@
     SIZE(guess, 16, 1)                /* objects in a row that show where one begins in a part of a giant record */ \
     SIZE(jobs_ahead, 64, 1)           /* jobs for each thread that are not taken over yet */ \
     SIZE(ahead, 256 << 10, 1 << 10)   /* in which headers of records are looked for before they are checked */ \
+    SIZE(counted, 4 << 10, 1)         /* the least that hprof_next_counted() passes */ \
     SIZE(progress, 8 << 20, 1)        /* between two reports of progress */
 
 /* Reports depend on these, and on nothing else here: but the same bytes with the same limits give the same report, however they

@@ -21,6 +21,7 @@ void keymap_clear(struct keymap *m)
     }
     m->count = 0;
     m->has_zero = false;
+    memset(m->value_of_zero, 0, sizeof m->value_of_zero);
 }
 
 /* Where the search for a key begins. The top bits of the hash chose the part; the low 32 bits are scaled to its capacity, which is
@@ -82,21 +83,18 @@ static bool grow(struct keymap *m, struct keymap_part *part)
 
 bool keymap_get(const struct keymap *m, uint64_t key, uint64_t *value)
 {
-    uint64_t hash = hash_u64(&m->hash, key), found = m->value_of_zero;
+    uint64_t hash = hash_u64(&m->hash, key);
     const struct keymap_part *part = &m->parts[hash >> 62];
+    const uint8_t *found = m->has_zero ? m->value_of_zero : NULL;
 
     if (key) {
         const uint8_t *slot = part->count ? probe(m, part, key, hash) : NULL;
 
-        if (!slot || !native_load(slot, m->key_size))
-            return false;
-        found = native_load(slot + m->key_size, m->value_size);
-    } else if (!m->has_zero) {
-        return false;
+        found = slot && native_load(slot, m->key_size) ? slot + m->key_size : NULL;
     }
-    if (value)
-        *value = found;
-    return true;
+    if (found && value)
+        *value = native_load(found, m->value_size);
+    return found;
 }
 
 static uint8_t *claim(struct keymap *m, uint64_t key, bool *is_new)
@@ -105,6 +103,12 @@ static uint8_t *claim(struct keymap *m, uint64_t key, bool *is_new)
     struct keymap_part *part = &m->parts[hash >> 62];
     uint8_t *slot;
 
+    if (!key) {
+        *is_new = !m->has_zero;
+        m->count += *is_new;
+        m->has_zero = true;
+        return m->value_of_zero;
+    }
     if (part->count >= part->capacity - part->capacity / 4 && !grow(m, part))
         return NULL;
     slot = probe(m, part, key, hash);
@@ -126,16 +130,9 @@ uint8_t *keymap_claim(struct keymap *m, uint64_t key)
 
 bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
 {
-    uint8_t *to;
     bool is_new;
+    uint8_t *to = claim(m, key, &is_new);
 
-    if (!key) {
-        m->count += !m->has_zero;
-        m->has_zero = true;
-        m->value_of_zero = value;
-        return true;
-    }
-    to = claim(m, key, &is_new);
     if (to)
         native_store(to, m->value_size, value);
     return to != NULL;
@@ -143,14 +140,9 @@ bool keymap_put(struct keymap *m, uint64_t key, uint64_t value)
 
 bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlier)
 {
-    uint8_t *to;
     bool is_new;
+    uint8_t *to = claim(m, key, &is_new);
 
-    if (!key) {
-        *earlier = m->value_of_zero;
-        return !m->has_zero && keymap_put(m, key, value);
-    }
-    to = claim(m, key, &is_new);
     if (!to)
         return true;
     if (is_new)
@@ -163,7 +155,7 @@ bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlie
 void keymap_each(const struct keymap *m, void (*each)(void *context, uint64_t key, uint64_t value), void *context)
 {
     if (m->has_zero)
-        each(context, 0, m->value_of_zero);
+        each(context, 0, native_load(m->value_of_zero, m->value_size));
     for (size_t i = 0; i < KEYMAP_PARTS; i++)
         for (size_t j = 0; j < m->parts[i].capacity; j++) {
             const uint8_t *slot = m->parts[i].slots + j * slot_size(m);

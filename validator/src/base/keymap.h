@@ -18,7 +18,7 @@ struct keymap {
     size_t count;
     unsigned moves; /* counts how often slots moved */
     bool has_zero;  /* key 0 marks a free slot, so the value of that key is kept here */
-    uint64_t value_of_zero;
+    uint8_t value_of_zero[sizeof(uint64_t)];
     struct keymap_part {
         uint8_t *slots;
         size_t capacity;
@@ -40,7 +40,7 @@ bool keymap_put(struct keymap *m, uint64_t key, uint64_t value);
  * and changes nothing. */
 bool keymap_add(struct keymap *m, uint64_t key, uint64_t value, uint64_t *earlier);
 
-/* Where the value of a key other than 0 is, to be read and changed (native.h) until `moves` changes; 0 if the map lacked the
+/* Where the value of a key is, to be read and changed (native.h) until `moves` changes; 0 if the map lacked the
  * key. NULL if memory runs out. */
 uint8_t *keymap_claim(struct keymap *m, uint64_t key);
 

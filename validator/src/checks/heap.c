@@ -33,7 +33,8 @@ void heap_init(struct checker *ck)
                                      .context = ck,
                                      .id_size = ck->file->id_size,
                                      .objects = &heap->objects,
-                                     .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays};
+                                     .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays,
+                                     .counted = ck->run->counted};
     enter_stretch(heap, NULL);
 }
 

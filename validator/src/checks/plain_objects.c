@@ -310,7 +310,8 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct b
     return head + elements * form.id_size;
 }
 
-HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n, uint64_t offset, const struct form form)
+HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n, uint64_t offset, const struct form form,
+                         const bool counts)
 {
     const uint8_t *p = start, *const end = start + n;
     const size_t instance_head = 1 + SIZE_OF(INSTANCE_DUMP, form.id_size),
@@ -321,7 +322,8 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
     struct batch b;
 
     b.n = 0;
-
+    if (counts)
+        counted_from(s->counted, offset, form.id_size);
     while ((size_t)(end - p) >= (form.others ? primitive_head : longest)) {
         size_t left = (size_t)(end - p), size = 0;
         uint64_t at = offset + (uint64_t)(p - start);
@@ -334,8 +336,12 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
             size = check_plain_object_array(s, &t, &b, p, left, at, form);
         if (!size)
             break;
+        if (counts)
+            counted_object(s->counted, p, at, size, form.id_size);
         p += size;
     }
+    if (counts)
+        counted_until(s->counted, offset + (uint64_t)(p - start));
     mark_batch(s, &t.referenced, ID_REFERENCED, &b, form);
     s->defined = t.defined;
     s->referenced = t.referenced;
@@ -353,22 +359,30 @@ static size_t at_most(size_t n)
     return n < UINT32_MAX ? n : UINT32_MAX - 1;
 }
 
-size_t check_plain_objects(struct segment *s, const uint8_t *p, size_t n, uint64_t offset)
+HOT size_t check_in_forms(struct segment *s, const uint8_t *p, size_t n, uint64_t offset, const bool others, const bool counts)
 {
     if (!s->hot.slots)
         return 0;
     n = at_most(n);
-    return s->id_size == 8 ? check_in_form(s, p, n, offset, (struct form){8, false})
-                           : check_in_form(s, p, n, offset, (struct form){4, false});
+    return s->id_size == 8 ? check_in_form(s, p, n, offset, (struct form){8, others}, counts)
+                           : check_in_form(s, p, n, offset, (struct form){4, others}, counts);
+}
+
+/* Out of the loops of a check that does not count. */
+static __attribute__((noinline)) size_t check_and_count(struct segment *s, const uint8_t *p, size_t n, uint64_t offset,
+                                                        bool others)
+{
+    return others ? check_in_forms(s, p, n, offset, true, true) : check_in_forms(s, p, n, offset, false, true);
+}
+
+size_t check_plain_objects(struct segment *s, const uint8_t *p, size_t n, uint64_t offset)
+{
+    return s->counted ? check_and_count(s, p, n, offset, false) : check_in_forms(s, p, n, offset, false, false);
 }
 
 size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t offset)
 {
-    if (!s->hot.slots)
-        return 0;
-    n = at_most(n);
-    return s->id_size == 8 ? check_in_form(s, p, n, offset, (struct form){8, true})
-                           : check_in_form(s, p, n, offset, (struct form){4, true});
+    return s->counted ? check_and_count(s, p, n, offset, true) : check_in_forms(s, p, n, offset, true, false);
 }
 
 /* ---- Instances that waited: arrays among them were checked ---- */

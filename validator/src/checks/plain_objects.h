@@ -4,6 +4,7 @@
 #define HPROF_PLAIN_OBJECTS_H
 
 #include "state/array_log.h"
+#include "state/counted.h"
 #include "state/hot_classes.h"
 #include "state/id_windows.h"
 
@@ -55,6 +56,7 @@ struct segment {
     struct id_set *objects;
     struct wide_classes wide;
     struct array_log *arrays; /* gets each Object[]; NULL if the input can be read again */
+    struct counted *counted;  /* gets all objects; NULL if they are not counted */
     struct hot_classes hot;
     struct recent_page defined, referenced, element;
     uint32_t known_traces[KNOWN_TRACES]; /* serials that are already checked, by their lowest bits; 0 needs no check */

@@ -176,6 +176,8 @@ bool read_more(struct job_thread *t, uint64_t from, uint64_t end);
 extern const struct first_meetings meetings_in_jobs;
 /* Before the threads begin. */
 void prepare_segment(struct engine *e, struct job_thread *t);
+/* When they have ended. */
+void clear_segment(struct engine *e, struct job_thread *t);
 /* Do one job. */
 void check_pieces(struct job_thread *t, struct job *job);
 void check_range(struct job_thread *t, struct job *job);

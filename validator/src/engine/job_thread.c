@@ -128,6 +128,22 @@ void prepare_segment(struct engine *e, struct job_thread *t)
     s->context = t;
     s->id_size = e->file.id_size;
     s->objects = &e->heap.objects;
+    if (e->run.counted && !s->counted) {
+        s->counted = memory_try(&e->run.memory, sizeof *s->counted);
+        if (s->counted)
+            counted_init(s->counted, e->run.counted->memory, &e->run.key, e->run.counted->within, e->run.counted->least);
+    }
+}
+
+void clear_segment(struct engine *e, struct job_thread *t)
+{
+    struct segment *s = &t->segment;
+
+    hot_classes_clear(&s->hot, &e->run.memory);
+    wide_classes_clear(&s->wide);
+    if (s->counted)
+        counted_take(e->run.counted, s->counted);
+    memory_put(&e->run.memory, s->counted, sizeof *s->counted);
 }
 
 /* What may have changed in the last pause. */

@@ -490,8 +490,7 @@ void jobs_clear(struct engine *e)
     close_jobs(e);
     workers_stop(j->workers, m);
     for (unsigned i = 0; j->threads && i < threads; i++) {
-        hot_classes_clear(&j->threads[i].segment.hot, m);
-        wide_classes_clear(&j->threads[i].segment.wide);
+        clear_segment(e, &j->threads[i]);
         memory_put(m, j->threads[i].buffer, j->buffer_size + READ_BEYOND);
         memory_put(m, j->threads[i].windows, sizeof *j->threads[i].windows);
     }

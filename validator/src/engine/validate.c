@@ -371,7 +371,7 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
-                                  struct jumps *jumps)
+                                  struct jumps *jumps, struct counted *counted)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
@@ -391,6 +391,7 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
     e->is_followed = jumps != NULL;
+    e->run.counted = counted;
     begin_gzip(e);
     status = run(e);
     if (jumps)
@@ -404,7 +405,13 @@ static enum hprof_status validate(struct input_source source, const struct hprof
 
 enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps)
 {
-    return validate(source, options, NULL, jumps);
+    return validate(source, options, NULL, jumps, NULL);
+}
+
+enum hprof_status validate_and_count(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
+                                     struct counted *counted)
+{
+    return validate(source, options, NULL, jumps, counted);
 }
 
 /* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */
@@ -417,7 +424,7 @@ static enum hprof_status validate_if_allowed(struct input_source source, const c
     if (reason)
         return refuse(NULL, summary, HPROF_USAGE, reason);
     reason = unusable ? unusable : is_versioned(summary) ? why_refused(&own) : not_initialised;
-    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL);
+    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL);
 }
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)

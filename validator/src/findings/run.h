@@ -16,6 +16,8 @@ struct counts {
     unsigned transfer; /* HPROF_TRANSFER_* */
 };
 
+struct counted;
+
 struct run {
     struct hprof_options own_options; /* the members that this version knows */
     const struct hprof_options *options;
@@ -28,6 +30,7 @@ struct run {
     bool in_baseline[RULE_COUNT];
     uint64_t missing[SHAPE_COUNT]; /* objects that are referred to and not dumped, by the shape of REF-002 */
     bool undecided;                /* whether the archive of class data sharing explains what is missing */
+    struct counted *counted;       /* objects, for who reads the dump after the check; NULL if they are not counted */
     bool stopped;                  /* by a callback */
     uint64_t progress_shown;       /* bytes of the file */
 };

@@ -11,6 +11,7 @@
 
 enum {
     INFLATERS_MOST = 8,      /* then checking takes longer than inflating */
+    AFTER_SEEK = 16 << 10,   /* bytes */
     ALIGNMENT = 64,          /* of blocks in memory */
     FILE_ALIGNMENT = 1 << 12 /* of positions in the file that are sought: blocks then begin at pages of the cache */
 };
@@ -165,8 +166,10 @@ static bool read_more(struct input *in)
     to = move_rest_to_front(in);
     start_thread_when_due(in);
     room = (size_t)(in->buffer + in->capacity - to);
-    if (room > in->block)
-        room = in->block;
+    if (room > in->next)
+        room = in->next;
+    if (in->next < in->block)
+        in->next = 4 * in->next < in->block ? 4 * in->next : in->block;
     got = read_block(in, to, room);
     in->end += got;
     in->ended = got == 0;
@@ -220,7 +223,7 @@ bool input_open(struct input *in, struct input_source source, size_t block, cons
         in->end = in->at + source.byte_count;
         return true;
     }
-    in->block = block ? block : INPUT_BLOCK;
+    in->block = in->next = block ? block : INPUT_BLOCK;
     in->capacity = in->block < sizes->first_buffer ? in->block + sizes->tail_room : sizes->first_buffer;
     in->buffer = memory_get(memory, in->capacity);
     if (!in->buffer || in->error)
@@ -265,6 +268,7 @@ static void seek_over(struct input *in, uint64_t n)
     if (target > position) {
         source_seek(&in->source, target);
         empty_window(in, target);
+        in->next = in->block < AFTER_SEEK ? in->block : AFTER_SEEK;
     }
 }
 

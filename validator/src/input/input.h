@@ -29,7 +29,8 @@ struct input {
     const uint8_t *first; /* start of what is in memory, `at` or before it */
     uint8_t *buffer;      /* NULL when all of the dump lies in the caller's memory */
     size_t capacity;
-    size_t block; /* bytes asked for at once */
+    size_t block; /* bytes asked for at once, */
+    size_t next;  /* and the next time: fewer after a seek, because often few are wanted before the next one */
     struct gunzip *gunzip;
     uint8_t *history; /* the bytes before `first`, as many as input_go_back() may need; NULL for a plain file */
     size_t history_size, history_capacity;

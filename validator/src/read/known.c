@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "format/class_name.h"
+#include "format/native.h"
 #include "format/subrecord.h"
 #include "read/reader.h"
 
@@ -18,18 +19,19 @@ static const void *address(uint64_t value)
 void know_string(struct hprof_reader *r, uint64_t id, const uint8_t *text, uint64_t size)
 {
     struct shared_dump *d = r->dump;
-    struct known_string *string;
+    struct known_string *string = NULL;
+    uint8_t *known;
 
     if (size > STRING_MOST)
         return;
     pthread_mutex_lock(&d->lock);
-    if (!keymap_get(&d->strings, id, NULL)) {
+    known = keymap_claim(&d->strings, id);
+    if (known && !native_load(known, sizeof(uint64_t)))
         string = arena_get(&d->arena, sizeof *string + (size_t)size);
-        if (string) {
-            string->size = size;
-            memcpy(string->text, text, (size_t)size);
-            keymap_put(&d->strings, id, (uintptr_t)string);
-        }
+    if (string) {
+        string->size = size;
+        memcpy(string->text, text, (size_t)size);
+        native_store(known, sizeof(uint64_t), (uintptr_t)string);
     }
     pthread_mutex_unlock(&d->lock);
 }

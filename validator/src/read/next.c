@@ -321,6 +321,34 @@ int hprof_next(struct hprof_reader *r, struct hprof_item *item)
     return result;
 }
 
+/* ---- Counted objects ---- */
+
+/* The counted objects that follow by their lengths; NULL if none do. */
+static const struct hprof_counted *counted_here(const struct hprof_reader *r)
+{
+    const struct shared_dump *d = r->dump;
+    const uint64_t at = r->next.at, left = r->next.heap_end > at ? r->next.heap_end - at : 0;
+    const struct hprof_counted *counted = d->counted && left && !r->next.is_over ? counted_at(d->counted, at) : NULL;
+
+    if (!counted || counted->size > left || counted->size > d->size - at)
+        return NULL;
+    return jumps_at(&d->jumps, jumps_find(&d->jumps, at)).from < at + counted->size ? NULL : counted;
+}
+
+int hprof_next_counted(struct hprof_reader *r, struct hprof_item *item, struct hprof_counted *to)
+{
+    const struct hprof_counted *counted = reader_ready(r) ? NULL : counted_here(r);
+
+    if (!counted)
+        return hprof_next(r, item);
+    drop_joined(r);
+    begin_item(r, HPROF_ITEM_OBJECTS, counted->size);
+    r->next.at += counted->size;
+    reader_give(r, item, &r->item, sizeof r->item);
+    r->item.kind = 0;
+    return reader_give(r, to, counted, sizeof *counted);
+}
+
 int hprof_seek(struct hprof_reader *r, const struct hprof_item *to)
 {
     struct hprof_item own;

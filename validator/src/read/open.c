@@ -57,7 +57,13 @@ static enum hprof_status find_damage(struct hprof_reader *r, const struct hprof_
     options.on_finding = options.on_finding ? pass_finding : NULL;
     options.on_progress = options.on_progress ? pass_progress : NULL;
     options.context = &checking;
-    status = validate_with_jumps(d->source, &options, &d->jumps);
+    if (asked->count_within && (d->counted = memory_get(&d->memory, sizeof *d->counted)) != NULL)
+        counted_init(d->counted, &d->memory, &d->key, asked->count_within, sizes_for(options.testing).counted);
+    d->memory.lock = &d->memory_lock;
+    status = validate_and_count(d->source, &options, &d->jumps, d->counted);
+    d->memory.lock = NULL;
+    if (d->counted)
+        counted_end(d->counted);
     if (status == HPROF_STOPPED)
         return (enum hprof_status) - reader_fail(r, HPROF_STOPPED, "a callback ended the check");
     if (status == HPROF_LIMIT)
@@ -132,7 +138,8 @@ static enum hprof_status open_source(struct input_source source, const struct hp
     *reader = NULL;
     if (asked && take_versioned(&options, sizeof options, asked))
         return HPROF_USAGE;
-    if (options.allocator && (!options.allocator->allocate || !options.allocator->release))
+    if ((options.allocator && (!options.allocator->allocate || !options.allocator->release)) ||
+        options.count_within & (options.count_within - 1))
         return HPROF_USAGE;
     memory_init(&own, options.allocator, 0);
     d = memory_get_zeroed(&own, sizeof *d);
@@ -235,6 +242,9 @@ void hprof_close(struct hprof_reader *r)
     index_clear(d);
     memory_put(&d->memory, d->by_number, d->class_capacity * sizeof *d->by_number);
     jumps_clear(&d->jumps);
+    if (d->counted)
+        counted_clear(d->counted);
+    memory_put(&d->memory, d->counted, sizeof *d->counted);
     arena_clear(&d->arena);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->memory_lock);

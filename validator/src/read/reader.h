@@ -9,6 +9,7 @@
 #include "format/format.h"
 #include "hprof/read.h"
 #include "input/input.h"
+#include "state/counted.h"
 #include "state/jumps.h"
 
 struct known_string {
@@ -61,6 +62,7 @@ struct shared_dump {
     unsigned id_size;
     uint64_t size; /* of the decompressed dump; UINT64_MAX if it is not known */
     struct jumps jumps;
+    struct counted *counted; /* NULL if objects are not counted */
     struct object_index index;
 };
 
