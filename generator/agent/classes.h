@@ -30,6 +30,7 @@ struct class
     enum class_kind kind;
     enum type element; /* of CLASS_PRIMITIVE_ARRAY */
     atomic_bool is_unloaded;
+    _Atomic(jweak) mirror;                   /* the class object, once sites.c has seen an instance; else NULL */
     bool is_load_written, is_unload_written; /* under the lock of the output */
 
     /* From here on: known to a thread that dumps the heap. */
