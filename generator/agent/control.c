@@ -195,9 +195,15 @@ static void add_virtual_threads(void)
         if (wanted_bytes[i] && !(bytes[i] & wanted_bytes[i]))
             return;
     memcpy(&wanted, wanted_bytes, sizeof wanted);
-    if (vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities") && options.cpu)
-        threads_watch_mounts();
+    if (vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities"))
+        threads_watch_virtual(options.cpu != CPU_OFF);
 }
+
+/* With room for an event of JVM TI 21, where headers of earlier JDKs have none. */
+union event_table {
+    jvmtiEventCallbacks events;
+    void (*slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL + 1])(void);
+};
 
 static bool start(JavaVM *java)
 {
@@ -206,21 +212,22 @@ static bool start(JavaVM *java)
         say("HPROF ERROR: this VM has no JVM TI 11: JDK 11 or later is needed");
         return false;
     }
-    static const jvmtiEventCallbacks callbacks = {.VMInit = on_init,
-                                                  .VMDeath = on_death,
-                                                  .ThreadStart = threads_on_start,
-                                                  .ThreadEnd = threads_on_end,
-                                                  .ClassPrepare = on_class_prepare,
-                                                  .DataDumpRequest = on_dump_request,
-                                                  .MethodEntry = times_on_entry,
-                                                  .MethodExit = times_on_exit,
-                                                  .MonitorContendedEnter = monitors_on_contended,
-                                                  .MonitorContendedEntered = monitors_on_entered,
-                                                  .MonitorWait = monitors_on_wait,
-                                                  .MonitorWaited = monitors_on_waited,
-                                                  .ObjectFree = sites_on_free,
-                                                  .SampledObjectAlloc = sites_on_allocation};
-    if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks, sizeof callbacks), "SetEventCallbacks"))
+    static union event_table callbacks = {.events = {.VMInit = on_init,
+                                                     .VMDeath = on_death,
+                                                     .ThreadStart = threads_on_start,
+                                                     .ThreadEnd = threads_on_end,
+                                                     .ClassPrepare = on_class_prepare,
+                                                     .DataDumpRequest = on_dump_request,
+                                                     .MethodEntry = times_on_entry,
+                                                     .MethodExit = times_on_exit,
+                                                     .MonitorContendedEnter = monitors_on_contended,
+                                                     .MonitorContendedEntered = monitors_on_entered,
+                                                     .MonitorWait = monitors_on_wait,
+                                                     .MonitorWaited = monitors_on_waited,
+                                                     .ObjectFree = sites_on_free,
+                                                     .SampledObjectAlloc = sites_on_allocation}};
+    callbacks.slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))threads_on_virtual_end;
+    if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks.events, sizeof callbacks), "SetEventCallbacks"))
         return false;
     if (options.cpu || options.monitor)
         add_virtual_threads();
