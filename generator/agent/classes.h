@@ -61,7 +61,8 @@ uint32_t class_serial(uint32_t number);
 /* Makes all loaded classes known. Their local references, which keep them loaded, or NULL; to be freed by vm_free. */
 jclass *classes_find_all(JNIEnv *env, jint *count);
 void classes_lay_out(JNIEnv *env, jclass *classes, jint count);
-void classes_find_primitive(JNIEnv *env);
+void classes_start(JNIEnv *env); /* finds the classes of the platform that dumps ask for */
+jclass class_of_classes(void);   /* java.lang.Class */
 
 /* Between the two, these classes are in the heap dump, and have values. */
 void classes_begin_dump(jclass *classes, jint count);

@@ -68,7 +68,7 @@ static void find_classes(JNIEnv *env)
     for (jint i = 0; i < count; i++)
         (*env)->DeleteLocalRef(env, classes[i]);
     vm_free(classes);
-    classes_find_primitive(env);
+    classes_start(env);
 }
 
 static void enable_profiles(JNIEnv *env)
@@ -96,9 +96,11 @@ static void begin(JNIEnv *env, jthread thread)
     tags_choose_size(heap_size);
     out_lock();
     writer->start();
-    atomic_store(&vm_live, true);
+    out_unlock();
     threads_start(env, thread);
     find_classes(env);
+    atomic_store(&vm_live, true);
+    out_lock();
     out_flush(out_main());
     out_unlock();
     enable(JVMTI_EVENT_CLASS_PREPARE, "ClassPrepare");

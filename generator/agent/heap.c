@@ -426,19 +426,18 @@ static void write_primitive_mirrors(const struct walk *w, struct buffer *values)
     }
 }
 
-static void walk_heap(JNIEnv *env, struct walk *w)
+static void walk_heap(struct walk *w)
 {
-    jclass found = (*env)->FindClass(env, "java/lang/Class");
-    uint32_t number = vm_no_exception(env) ? class_of(found) : 0;
+    uint32_t number = class_of(class_of_classes());
     w->class_class = number ? class_at(number) : NULL;
     jlong size = 0;
-    if (w->class_class && vm_ok((*ti)->GetObjectSize(ti, found, &size), "GetObjectSize"))
+    if (w->class_class && vm_ok((*ti)->GetObjectSize(ti, class_of_classes(), &size), "GetObjectSize"))
         w->class_class->object_size = size;
     jvmtiHeapCallbacks callbacks = {.heap_reference_callback = on_reference,
                                     .array_primitive_value_callback = on_primitive_array};
     if (options.primfields)
         callbacks.primitive_field_callback = on_primitive_field;
-    number = threads_find_started(env, &w->started);
+    number = threads_find_started(&w->started);
     w->virtual_class = number ? class_at(number) : NULL;
     tags_lock();
     vm_ok((*ti)->FollowReferences(ti, 0, NULL, NULL, &callbacks, w), "FollowReferences");
@@ -461,7 +460,7 @@ void heap_dump(JNIEnv *env)
     writer->traces();
     if (writer->heap_begin()) {
         classes_begin_dump(classes, count);
-        walk_heap(env, &w);
+        walk_heap(&w);
         write_classes();
         writer->heap_end();
     }

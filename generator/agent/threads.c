@@ -15,7 +15,7 @@
 static struct store threads = {.size = sizeof(struct thread)};
 static struct map by_object;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static jclass virtual_class;
+static jclass base_class, virtual_class; /* of virtual threads, of 21 and later; else NULL */
 
 /* The thread of the VM that runs here, and the number of its object. */
 static _Thread_local uint32_t current;
@@ -120,9 +120,8 @@ void threads_add_agent(jthread object)
 
 void threads_start(JNIEnv *env, jthread first)
 {
-    jclass class = (*env)->FindClass(env, "java/lang/BaseVirtualThread"); /* of 21 and later */
-    virtual_class = vm_no_exception(env) ? (*env)->NewGlobalRef(env, class) : NULL;
-    (*env)->DeleteLocalRef(env, class);
+    base_class = vm_find_class(env, "java/lang/BaseVirtualThread");
+    virtual_class = vm_find_class(env, "java/lang/VirtualThread");
     current = thread_of(env, first);
     jint count = 0;
     jthread *all = NULL;
@@ -215,7 +214,7 @@ void threads_take_traces(JNIEnv *env)
 
 bool threads_is_virtual(JNIEnv *env, jthread object)
 {
-    return virtual_class && object && (*env)->IsInstanceOf(env, object, virtual_class);
+    return base_class && object && (*env)->IsInstanceOf(env, object, base_class);
 }
 
 static void set_mounted(JNIEnv *env, jweak fresh)
@@ -335,17 +334,15 @@ static jint index_of_field(const struct class *class, const char *name)
 
 /* A walk looks for the stack of each virtual thread. The VM (21 to 28) crashes if a constructor has not come to the field for it,
    and only `state`, which is 0 until the thread is started, shows that it has. */
-uint32_t threads_find_started(JNIEnv *env, struct bits *numbers)
+uint32_t threads_find_started(struct bits *numbers)
 {
-    jclass mirror = (*env)->FindClass(env, "java/lang/VirtualThread");
-    if (!vm_no_exception(env))
+    uint32_t number = class_of(virtual_class);
+    if (!number)
         return 0;
-    uint32_t number = class_of(mirror);
-    struct started started = {.numbers = numbers, .state = number ? index_of_field(class_at(number), "state") : -1};
+    struct started started = {.numbers = numbers, .state = index_of_field(class_at(number), "state")};
     static const jvmtiHeapCallbacks callbacks = {.primitive_field_callback = on_state};
     tags_lock();
-    vm_ok((*ti)->IterateThroughHeap(ti, 0, mirror, &callbacks, &started), "IterateThroughHeap");
+    vm_ok((*ti)->IterateThroughHeap(ti, 0, virtual_class, &callbacks, &started), "IterateThroughHeap");
     tags_unlock();
-    (*env)->DeleteLocalRef(env, mirror);
     return number;
 }

@@ -60,7 +60,7 @@ void threads_take_traces(JNIEnv *env);
 
 /* Of all virtual threads that were started, the numbers of their IDs; they are the only instances of their class into which the VM
    may walk. The number of that class, or 0. All classes are laid out. */
-uint32_t threads_find_started(JNIEnv *env, struct bits *numbers);
+uint32_t threads_find_started(struct bits *numbers);
 
 void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread);
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread thread);

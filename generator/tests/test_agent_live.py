@@ -505,6 +505,16 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java) -> None:
     assert facts.ended >= passing
 
 
+def test_a_class_loader_that_waits(java: Java) -> None:
+    """The program holds the lock of its loader and defines classes, while the signal asks for a dump."""
+    loader = ("-Djava.system.class.loader=Gatekeeper", "-Xlog:disable")
+    with started(java, "heap=all,file=t.txt", "Gatekeeper", vm=loader) as (process, directory):
+        process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    assert "defined" in run.output
+    assert facts_of_valid(run).blocks["heap dump"] == 2
+
+
 @pytest.mark.parametrize("way", ["FORK", "VFORK", "POSIX_SPAWN"])
 def test_processes_that_the_program_starts(java: Java, way: str) -> None:
     """They have no part in the output, and do not hold its file open."""
