@@ -173,7 +173,12 @@ static bool add_capabilities(void)
                                 .can_generate_monitor_events = options.monitor,
                                 .can_generate_method_entry_events = times,
                                 .can_generate_method_exit_events = times};
-    if (!vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities"))
+    jvmtiError error = (*ti)->AddCapabilities(ti, &wanted);
+    if (error == JVMTI_ERROR_NOT_AVAILABLE)
+        say("HPROF ERROR: the VM has not all events for these options: another agent may use them");
+    else
+        vm_ok(error, "AddCapabilities");
+    if (error)
         return false;
     jvmtiCapabilities monitors = {
         .can_get_owned_monitor_info = 1, .can_get_current_contended_monitor = 1, .can_get_monitor_info = 1};

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -540,6 +541,12 @@ def test_two_agents(java: Java) -> None:
     library = java.inside(java.work / "libhprof.so")
     run = java.run("heap=sites,file=a.txt", "Lambda", java=(f"-agentpath:{library}=cpu=samples",))
     assert (run.status, run.errors) == (1, "HPROF ERROR: the agent is loaded twice\n")
+    other = java.inside(Path(shutil.copy(java.work / "libhprof.so", java.work / "other.so")))
+    run = java.run("heap=sites,file=a.txt", "Lambda", java=(f"-agentpath:{other}=heap=sites,file=b.txt",))
+    assert run.status == 1
+    assert run.errors == "HPROF ERROR: the VM has not all events for these options: another agent may use them\n"
+    run = java.run("heap=sites,file=a.txt", "Calls", java=(f"-agentpath:{other}=cpu=samples,file=b.txt",))
+    assert [errors_of(path) for path in run.files.values()] == [[], []]
 
 
 DATE = r" \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\n"
