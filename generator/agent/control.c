@@ -296,7 +296,9 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java, char *text, void *reserved)
     if ((*java)->GetEnv(java, (void **)&env, JNI_VERSION_9) != JNI_OK)
         return JNI_ERR;
     if (!options_parse(&parsed, text, error)) {
-        say("HPROF ERROR: hprof option error: %s", error);
+        bool is_cut = text && *text && !strchr(text, '='); /* jcmd takes =VALUE for itself */
+        say("HPROF ERROR: hprof option error: %s%s", error,
+            is_cut ? "; with jcmd, options need double quotes: '\"heap=dump\"'" : "");
         return JNI_ERR;
     }
     if (parsed.help) {

@@ -211,9 +211,8 @@ def test_ids_are_the_same_in_each_dump(java: Java) -> None:
 def test_attach_refused(java: Java) -> None:
     with started(java, None, "Truth", "wait") as (process, directory):
         library = java.inside(java.work / "libhprof.so")
-        answers = [
-            jcmd(java, process.pid, "JVMTI.agent_load", library, options) for options in ('"cpu=times"', '"cpu=old"', '"heap=none"')
-        ]
+        options = ('"cpu=times"', '"cpu=old"', '"heap=none"', "heap=dump")
+        answers = [jcmd(java, process.pid, "JVMTI.agent_load", library, option) for option in options]
         process.stdin, stdin = None, process.stdin
         assert stdin is not None
         stdin.close()
@@ -224,6 +223,8 @@ def test_attach_refused(java: Java) -> None:
         "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
         "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
+        "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap); with jcmd, options need double quotes: "
+        "'\"heap=dump\"'",
     ]
     assert not run.files
 
