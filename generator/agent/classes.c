@@ -14,6 +14,7 @@ enum { FIRST_SERIAL = 100000, ACCESS_STATIC = 8 };
 
 static struct store classes = {.size = sizeof(struct class)};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static jclass mirror_class; /* java.lang.Class */
 
 struct class *class_at(uint32_t number)
 {
@@ -124,7 +125,9 @@ uint32_t class_of_object(JNIEnv *env, jobject object)
 
 jclass *classes_find_all(JNIEnv *env, jint *count)
 {
-    (void)env;
+    enum { MOST_REFERENCES = 1 << 16 }; /* that HotSpot grants */
+    (*env)->EnsureLocalCapacity(env, MOST_REFERENCES);
+    vm_no_exception(env);
     jclass *found = NULL;
     *count = 0;
     if (!vm_ok((*ti)->GetLoadedClasses(ti, count, &found), "GetLoadedClasses"))
@@ -135,7 +138,7 @@ jclass *classes_find_all(JNIEnv *env, jint *count)
 }
 
 /* Class objects of primitive types are no loaded classes, but int.class is an object like others. */
-void classes_find_primitive(JNIEnv *env)
+static void find_primitive(JNIEnv *env)
 {
     static const char *const boxes[] = {"Boolean", "Byte", "Character", "Short", "Integer", "Long", "Float", "Double", "Void"};
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
@@ -150,6 +153,17 @@ void classes_find_primitive(JNIEnv *env)
         (*env)->DeleteLocalRef(env, type);
         (*env)->DeleteLocalRef(env, box);
     }
+}
+
+void classes_start(JNIEnv *env)
+{
+    mirror_class = vm_find_class(env, "java/lang/Class");
+    find_primitive(env);
+}
+
+jclass class_of_classes(void)
+{
+    return mirror_class;
 }
 
 static struct class *lay_out(JNIEnv *env, jclass class);

@@ -30,6 +30,7 @@ struct class
     enum class_kind kind;
     enum type element; /* of CLASS_PRIMITIVE_ARRAY */
     atomic_bool is_unloaded;
+    _Atomic(jweak) mirror;                   /* the class object, once sites.c has seen an instance; else NULL */
     bool is_load_written, is_unload_written; /* under the lock of the output */
 
     /* From here on: known to a thread that dumps the heap. */
@@ -60,7 +61,8 @@ uint32_t class_serial(uint32_t number);
 /* Makes all loaded classes known. Their local references, which keep them loaded, or NULL; to be freed by vm_free. */
 jclass *classes_find_all(JNIEnv *env, jint *count);
 void classes_lay_out(JNIEnv *env, jclass *classes, jint count);
-void classes_find_primitive(JNIEnv *env);
+void classes_start(JNIEnv *env); /* finds the classes of the platform that dumps ask for */
+jclass class_of_classes(void);   /* java.lang.Class */
 
 /* Between the two, these classes are in the heap dump, and have values. */
 void classes_begin_dump(jclass *classes, jint count);

@@ -68,7 +68,7 @@ static void find_classes(JNIEnv *env)
     for (jint i = 0; i < count; i++)
         (*env)->DeleteLocalRef(env, classes[i]);
     vm_free(classes);
-    classes_find_primitive(env);
+    classes_start(env);
 }
 
 static void enable_profiles(JNIEnv *env)
@@ -96,9 +96,11 @@ static void begin(JNIEnv *env, jthread thread)
     tags_choose_size(heap_size);
     out_lock();
     writer->start();
-    atomic_store(&vm_live, true);
+    out_unlock();
     threads_start(env, thread);
     find_classes(env);
+    atomic_store(&vm_live, true);
+    out_lock();
     out_flush(out_main());
     out_unlock();
     enable(JVMTI_EVENT_CLASS_PREPARE, "ClassPrepare");
@@ -171,7 +173,12 @@ static bool add_capabilities(void)
                                 .can_generate_monitor_events = options.monitor,
                                 .can_generate_method_entry_events = times,
                                 .can_generate_method_exit_events = times};
-    if (!vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities"))
+    jvmtiError error = (*ti)->AddCapabilities(ti, &wanted);
+    if (error == JVMTI_ERROR_NOT_AVAILABLE)
+        say("HPROF ERROR: the VM has not all events for these options: another agent may use them");
+    else
+        vm_ok(error, "AddCapabilities");
+    if (error)
         return false;
     jvmtiCapabilities monitors = {
         .can_get_owned_monitor_info = 1, .can_get_current_contended_monitor = 1, .can_get_monitor_info = 1};
@@ -195,9 +202,15 @@ static void add_virtual_threads(void)
         if (wanted_bytes[i] && !(bytes[i] & wanted_bytes[i]))
             return;
     memcpy(&wanted, wanted_bytes, sizeof wanted);
-    if (vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities") && options.cpu)
-        threads_watch_mounts();
+    if (vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities"))
+        threads_watch_virtual(options.cpu != CPU_OFF);
 }
+
+/* With room for an event of JVM TI 21, where headers of earlier JDKs have none. */
+union event_table {
+    jvmtiEventCallbacks events;
+    void (*slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL + 1])(void);
+};
 
 static bool start(JavaVM *java)
 {
@@ -206,21 +219,22 @@ static bool start(JavaVM *java)
         say("HPROF ERROR: this VM has no JVM TI 11: JDK 11 or later is needed");
         return false;
     }
-    static const jvmtiEventCallbacks callbacks = {.VMInit = on_init,
-                                                  .VMDeath = on_death,
-                                                  .ThreadStart = threads_on_start,
-                                                  .ThreadEnd = threads_on_end,
-                                                  .ClassPrepare = on_class_prepare,
-                                                  .DataDumpRequest = on_dump_request,
-                                                  .MethodEntry = times_on_entry,
-                                                  .MethodExit = times_on_exit,
-                                                  .MonitorContendedEnter = monitors_on_contended,
-                                                  .MonitorContendedEntered = monitors_on_entered,
-                                                  .MonitorWait = monitors_on_wait,
-                                                  .MonitorWaited = monitors_on_waited,
-                                                  .ObjectFree = sites_on_free,
-                                                  .SampledObjectAlloc = sites_on_allocation};
-    if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks, sizeof callbacks), "SetEventCallbacks"))
+    static union event_table callbacks = {.events = {.VMInit = on_init,
+                                                     .VMDeath = on_death,
+                                                     .ThreadStart = threads_on_start,
+                                                     .ThreadEnd = threads_on_end,
+                                                     .ClassPrepare = on_class_prepare,
+                                                     .DataDumpRequest = on_dump_request,
+                                                     .MethodEntry = times_on_entry,
+                                                     .MethodExit = times_on_exit,
+                                                     .MonitorContendedEnter = monitors_on_contended,
+                                                     .MonitorContendedEntered = monitors_on_entered,
+                                                     .MonitorWait = monitors_on_wait,
+                                                     .MonitorWaited = monitors_on_waited,
+                                                     .ObjectFree = sites_on_free,
+                                                     .SampledObjectAlloc = sites_on_allocation}};
+    callbacks.slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))threads_on_virtual_end;
+    if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks.events, sizeof callbacks), "SetEventCallbacks"))
         return false;
     if (options.cpu || options.monitor)
         add_virtual_threads();
@@ -282,7 +296,9 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java, char *text, void *reserved)
     if ((*java)->GetEnv(java, (void **)&env, JNI_VERSION_9) != JNI_OK)
         return JNI_ERR;
     if (!options_parse(&parsed, text, error)) {
-        say("HPROF ERROR: hprof option error: %s", error);
+        bool is_cut = text && *text && !strchr(text, '='); /* jcmd takes =VALUE for itself */
+        say("HPROF ERROR: hprof option error: %s%s", error,
+            is_cut ? "; with jcmd, options need double quotes: '\"heap=dump\"'" : "");
         return JNI_ERR;
     }
     if (parsed.help) {

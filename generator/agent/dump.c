@@ -15,7 +15,7 @@
 static void progress(const char *text)
 {
     if (options.verbose)
-        fputs(text, stderr);
+        say_part(text);
 }
 
 void dump_sites(unsigned flags, double cutoff)

@@ -25,9 +25,11 @@ struct walk {
     struct buffer values;
     struct array open_array;
 
-    struct class *class_class; /* java.lang.Class */
-    uint64_t self;             /* the number of the thread that dumps: its local references are those of the agent */
-    uint64_t references;       /* global ones */
+    struct class *class_class;   /* java.lang.Class */
+    struct class *virtual_class; /* java.lang.VirtualThread, or NULL */
+    struct bits started;         /* the instances of it that were, by their numbers */
+    uint64_t self;               /* the number of the thread that dumps: its local references are those of the agent */
+    uint64_t references;         /* global ones */
     uint64_t reopened;
     uint64_t lost; /* by a lack of memory */
 };
@@ -113,7 +115,8 @@ static uint64_t refer_to_class(jlong tag)
 }
 
 /* The number of an object that is in the dump. 0 for one that is not: a class that was loaded after the list of classes was made,
-   an instance of it, or the class object of a class that the VM has archived and nobody loaded. */
+   an instance of it, the class object of a class that the VM has archived and nobody loaded, or a virtual thread that was not
+   started. */
 static uint64_t refer(struct walk *w, jlong class_tag, jlong size, jlong *tag, jint length)
 {
     struct class *class = class_of_tag(class_tag);
@@ -121,6 +124,8 @@ static uint64_t refer(struct walk *w, jlong class_tag, jlong size, jlong *tag, j
         return 0;
     if (class == w->class_class)
         return refer_to_class(*tag);
+    if (class == w->virtual_class && !bits_has(&w->started, tag_number(*tag)))
+        return 0;
     if (!tag_number(*tag))
         *tag |= (jlong)tags_next_number();
     uint64_t number = tag_number(*tag);
@@ -421,18 +426,19 @@ static void write_primitive_mirrors(const struct walk *w, struct buffer *values)
     }
 }
 
-static void walk_heap(JNIEnv *env, struct walk *w)
+static void walk_heap(struct walk *w)
 {
-    jclass found = (*env)->FindClass(env, "java/lang/Class");
-    uint32_t number = vm_no_exception(env) ? class_of(found) : 0;
+    uint32_t number = class_of(class_of_classes());
     w->class_class = number ? class_at(number) : NULL;
     jlong size = 0;
-    if (w->class_class && vm_ok((*ti)->GetObjectSize(ti, found, &size), "GetObjectSize"))
+    if (w->class_class && vm_ok((*ti)->GetObjectSize(ti, class_of_classes(), &size), "GetObjectSize"))
         w->class_class->object_size = size;
     jvmtiHeapCallbacks callbacks = {.heap_reference_callback = on_reference,
                                     .array_primitive_value_callback = on_primitive_array};
     if (options.primfields)
         callbacks.primitive_field_callback = on_primitive_field;
+    number = threads_find_started(&w->started);
+    w->virtual_class = number ? class_at(number) : NULL;
     tags_lock();
     vm_ok((*ti)->FollowReferences(ti, 0, NULL, NULL, &callbacks, w), "FollowReferences");
     tags_unlock();
@@ -454,7 +460,7 @@ void heap_dump(JNIEnv *env)
     writer->traces();
     if (writer->heap_begin()) {
         classes_begin_dump(classes, count);
-        walk_heap(env, &w);
+        walk_heap(&w);
         write_classes();
         writer->heap_end();
     }
@@ -470,6 +476,7 @@ void heap_dump(JNIEnv *env)
         say("HPROF ERROR: no memory for %llu objects of the heap dump: they are incomplete", (unsigned long long)w.lost);
     bits_free(&w.referenced);
     bits_free(&w.opened);
+    bits_free(&w.started);
     free(w.arrays.slots);
     free(w.values.data);
 }

@@ -143,7 +143,7 @@ enum awaits { AWAITS_NOTHING, AWAITS_ENTRY, AWAITS_NOTIFICATION };
 
 struct state {
     jthread object;
-    uint32_t thread;
+    uint32_t thread, trace;
     jint bits;
     enum awaits awaits;
 };
@@ -255,10 +255,9 @@ static const char *status_of(const struct state *state)
 static void write_states(JNIEnv *env, const struct dump *dump)
 {
     struct out *out = out_main();
-    uint32_t traces[dump->count + 1];
     for (jint i = 0; i < dump->count; i++) {
-        const struct state *state = &dump->states[i];
-        traces[i] = trace_here(env, state->object, thread_serial(state->thread));
+        struct state *state = &dump->states[i];
+        state->trace = trace_here(env, state->object, thread_serial(state->thread));
     }
     writer->traces();
     out_format(out, "MONITOR DUMP BEGIN\n");
@@ -266,7 +265,7 @@ static void write_states(JNIEnv *env, const struct dump *dump)
         out_format(out, "    THREAD %u, trace %u, status: UN\n", UNKNOWN_THREAD, trace_serial(EMPTY_TRACE));
     for (jint i = 0; i < dump->count; i++) {
         const struct state *state = &dump->states[i];
-        out_format(out, "    THREAD %u, trace %u, status: %s%s%s%s\n", thread_serial(state->thread), trace_serial(traces[i]),
+        out_format(out, "    THREAD %u, trace %u, status: %s%s%s%s\n", thread_serial(state->thread), trace_serial(state->trace),
                    state->bits & JVMTI_THREAD_STATE_SUSPENDED ? "S|" : "",
                    state->bits & JVMTI_THREAD_STATE_INTERRUPTED ? "intr|" : "",
                    state->bits & JVMTI_THREAD_STATE_IN_NATIVE ? "native|" : "", status_of(state));

@@ -21,7 +21,7 @@ struct out {
     int descriptor;
     bool is_socket;
     bool is_closed;
-    bool has_failed; /* said once; what follows is dropped */
+    bool has_failed; /* what follows is dropped */
     z_stream *gz;
     uint64_t size;
     size_t used;
@@ -116,7 +116,8 @@ bool out_open(const struct options *o)
 
 static void fail(struct out *to)
 {
-    if (!to->has_failed)
+    static atomic_flag is_said = ATOMIC_FLAG_INIT; /* of the profile, or of the temporary file beside it */
+    if (!atomic_flag_test_and_set(&is_said))
         say("HPROF ERROR: can't write %s: %s; the rest of the profile is lost", name, strerror(errno));
     to->has_failed = true;
 }

@@ -16,14 +16,6 @@ bool samples_are_taken(void)
     return atomic_load(&is_started);
 }
 
-/* The thread that runs: the virtual one, if the thread carries one. A local reference, or NULL if it is gone. */
-static jthread running(JNIEnv *env, struct thread *thread)
-{
-    jobject mounted = atomic_load(&thread->mounted);
-    jthread object = mounted ? (*env)->NewLocalRef(env, mounted) : NULL;
-    return object ? object : (*env)->NewLocalRef(env, thread->object);
-}
-
 static bool is_runnable(jthread object)
 {
     jint state = 0;
@@ -63,7 +55,7 @@ static void sample_all(JNIEnv *env)
         struct thread *thread = thread_at(i);
         if (!atomic_load(&thread->is_alive) || thread->is_agent || atomic_load(&thread->is_unsampled))
             continue;
-        jthread object = running(env, thread);
+        jthread object = thread_running(env, thread);
         if (!object)
             continue;
         if (!is_runnable(object)) {

@@ -55,21 +55,46 @@ uint32_t site_trace(jlong tag)
     return site ? site_at(site)->trace : EMPTY_TRACE;
 }
 
+/* A weak reference to a class object, by which it is known again without its tag. */
+static void remember(JNIEnv *env, struct class *class, jclass mirror)
+{
+    if (atomic_load(&class->mirror))
+        return;
+    jweak none = NULL, fresh = (*env)->NewWeakGlobalRef(env, mirror);
+    if (vm_no_exception(env) && !atomic_compare_exchange_strong(&class->mirror, &none, fresh))
+        (*env)->DeleteWeakGlobalRef(env, fresh);
+}
+
+/* Nearly always the last site of its trace: to ask for the tag of a class takes a lock of the VM that all threads share. */
+static uint32_t site_here(JNIEnv *env, uint32_t thread_serial, jclass mirror, uint64_t size)
+{
+    uint32_t trace = trace_here(env, NULL, thread_serial);
+    _Atomic uint32_t *last = &trace_at(trace)->site;
+    uint32_t site = atomic_load_explicit(last, memory_order_acquire);
+    if (site && site_at(site)->size == size && (*env)->IsSameObject(env, mirror, class_at(site_at(site)->class)->mirror))
+        return site;
+    uint32_t class = class_of(mirror);
+    if (!class || !(site = site_of(class, trace, size)))
+        return 0;
+    remember(env, class_at(class), mirror);
+    atomic_store_explicit(last, site, memory_order_release);
+    return site;
+}
+
 void JNICALL sites_on_allocation(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass mirror, jlong size)
 {
     (void)env;
-    if (vm_in_agent || !atomic_load_explicit(&is_running, memory_order_relaxed) ||
+    bool *in_agent = &vm_in_agent;
+    if (*in_agent || !atomic_load_explicit(&is_running, memory_order_relaxed) ||
         atomic_load_explicit(&is_paused, memory_order_relaxed))
         return;
-    vm_in_agent = true;
-    uint32_t class = class_of(mirror);
-    uint32_t trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
-    uint32_t site = class ? site_of(class, trace, (uint64_t)size) : 0;
+    *in_agent = true;
+    uint32_t site = site_here(jni, threads_trace_serial(jni, thread), mirror, (uint64_t)size);
     if (site) {
         atomic_fetch_add_explicit(&site_at(site)->allocated, 1, memory_order_relaxed);
         (*ti)->SetTag(ti, object, tag_make(false, site, 0));
     }
-    vm_in_agent = false;
+    *in_agent = false;
 }
 
 /* Runs in the VM, at times within a collection: no call of the VM, and no lock that is held during one. */

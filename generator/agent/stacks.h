@@ -29,7 +29,8 @@ struct trace {
     uint32_t *frames;
     jmethodID *methods;
     jlocation *locations;
-    bool is_written; /* under the lock of the output */
+    bool is_written;       /* under the lock of the output */
+    _Atomic uint32_t site; /* of what was last allocated here, or 0 */
     _Atomic uint64_t samples;
     _Atomic uint64_t calls;
     _Atomic int64_t nanoseconds; /* of calls, without callees */

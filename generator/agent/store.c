@@ -204,6 +204,11 @@ bool bits_set(struct bits *bits, uint64_t number)
     return before;
 }
 
+bool bits_has(const struct bits *bits, uint64_t number)
+{
+    return number / 64 < bits->room && bits->words[number / 64] >> number % 64 & 1;
+}
+
 void bits_free(struct bits *bits)
 {
     free(bits->words);

@@ -61,6 +61,7 @@ struct bits {
 
 /* Sets the bit; whether it was set before. Without memory the answer is true. */
 bool bits_set(struct bits *bits, uint64_t number);
+bool bits_has(const struct bits *bits, uint64_t number);
 void bits_free(struct bits *bits);
 
 #endif

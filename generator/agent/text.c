@@ -291,20 +291,18 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
 {
     (void)cutoff;
     struct out *out = out_main();
-    bool allocated = flags & SITES_BY_ALLOCATED;
     write_traces();
-    out_format(out, "SITES BEGIN (ordered by %s bytes) ", allocated ? "allocated" : "live");
+    out_format(out, "SITES BEGIN (ordered by %s bytes) ", flags & SITES_BY_ALLOCATED ? "allocated" : "live");
     text_date(out);
     put_text(out, "          percent          live          alloc'ed  stack class\n"
                   " rank   self  accum     bytes objs     bytes  objs trace name\n");
-    uint64_t total = allocated ? table->total.allocated_bytes : table->total.live_bytes, sum = 0;
+    uint64_t total = table->total.live_bytes, sum = 0; /* of live bytes, whatever the order */
     for (uint32_t i = 0; i < table->count; i++) {
         const struct site_row *row = &table->rows[i];
-        uint64_t bytes = allocated ? row->allocated_bytes : row->live_bytes;
-        sum += bytes;
+        sum += row->live_bytes;
         out_format(out, "%5u %5.2f%% %5.2f%% %9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %u ", i + 1,
-                   text_percent(bytes, total), text_percent(sum, total), row->live_bytes, row->live, row->allocated_bytes,
-                   row->allocated, trace_serial(row->trace));
+                   text_percent(row->live_bytes, total), text_percent(sum, total), row->live_bytes, row->live,
+                   row->allocated_bytes, row->allocated, trace_serial(row->trace));
         put_name(out, name_text(class_at(row->class)->name));
         put_text(out, options.sample ? " (estimate)\n" : "\n");
     }

@@ -1,9 +1,9 @@
 #include "threads.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "classes.h"
 #include "names.h"
 #include "stacks.h"
 #include "store.h"
@@ -15,7 +15,7 @@
 static struct store threads = {.size = sizeof(struct thread)};
 static struct map by_object;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static jclass virtual_class;
+static jclass base_class, virtual_class; /* of virtual threads, of 21 and later; else NULL */
 
 /* The thread of the VM that runs here, and the number of its object. */
 static _Thread_local uint32_t current;
@@ -120,9 +120,8 @@ void threads_add_agent(jthread object)
 
 void threads_start(JNIEnv *env, jthread first)
 {
-    jclass class = (*env)->FindClass(env, "java/lang/BaseVirtualThread"); /* of 21 and later */
-    virtual_class = vm_no_exception(env) ? (*env)->NewGlobalRef(env, class) : NULL;
-    (*env)->DeleteLocalRef(env, class);
+    base_class = vm_find_class(env, "java/lang/BaseVirtualThread");
+    virtual_class = vm_find_class(env, "java/lang/VirtualThread");
     current = thread_of(env, first);
     jint count = 0;
     jthread *all = NULL;
@@ -146,6 +145,17 @@ void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread object)
     vm_in_agent = before;
 }
 
+static void forget_local(jthread object)
+{
+    void *found = NULL;
+    if ((*ti)->GetThreadLocalStorage(ti, object, &found) != JVMTI_ERROR_NONE || !found)
+        return;
+    (*ti)->SetThreadLocalStorage(ti, object, NULL);
+    struct thread_local *local = found;
+    times_free(local->calls);
+    free(local);
+}
+
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
 {
     (void)env;
@@ -156,11 +166,7 @@ void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
     uint32_t number = thread_of(jni, object);
     current = 0;
     times_end_thread();
-    void *local = NULL;
-    if ((*ti)->GetThreadLocalStorage(ti, object, &local) == JVMTI_ERROR_NONE && local) {
-        (*ti)->SetThreadLocalStorage(ti, object, NULL);
-        free(local);
-    }
+    forget_local(object);
     if (number) {
         atomic_store(&thread_at(number)->is_alive, false);
         writer->thread_ended(number);
@@ -208,16 +214,28 @@ void threads_take_traces(JNIEnv *env)
 
 bool threads_is_virtual(JNIEnv *env, jthread object)
 {
-    return virtual_class && object && (*env)->IsInstanceOf(env, object, virtual_class);
+    return base_class && object && (*env)->IsInstanceOf(env, object, base_class);
 }
 
-static void set_mounted(JNIEnv *env, jobject fresh)
+static void set_mounted(JNIEnv *env, jweak fresh)
 {
     if (!current)
         return;
-    jobject old = atomic_exchange(&thread_at(current)->mounted, fresh);
+    struct thread *thread = thread_at(current);
+    pthread_mutex_lock(&thread->lock);
+    jweak old = thread->mounted;
+    thread->mounted = fresh;
+    pthread_mutex_unlock(&thread->lock);
     if (old)
         (*env)->DeleteWeakGlobalRef(env, old);
+}
+
+jthread thread_running(JNIEnv *env, struct thread *thread)
+{
+    pthread_mutex_lock(&thread->lock); /* else the reference may be deleted meanwhile */
+    jthread object = thread->mounted ? (*env)->NewLocalRef(env, thread->mounted) : NULL;
+    pthread_mutex_unlock(&thread->lock);
+    return object ? object : (*env)->NewLocalRef(env, thread->object);
 }
 
 static void JNICALL on_mount(jvmtiEnv *env, JNIEnv *jni, jthread object)
@@ -239,6 +257,16 @@ static void JNICALL on_unmount(jvmtiEnv *env, JNIEnv *jni, jthread object)
     set_mounted(jni, NULL);
 }
 
+void JNICALL threads_on_virtual_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
+{
+    (void)env;
+    (void)jni;
+    if (!atomic_load(&vm_live))
+        return;
+    times_mount(NULL);
+    forget_local(object);
+}
+
 static void free_extension(jvmtiExtensionEventInfo *info)
 {
     for (jint i = 0; i < info->param_count; i++)
@@ -254,10 +282,13 @@ static bool watch(jint event, jvmtiExtensionEvent callback)
            vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)event, NULL), "SetEventNotificationMode");
 }
 
-/* The events are extensions of HotSpot: JVM TI has none for this. */
-void threads_watch_mounts(void)
+/* The events of mounting are extensions of HotSpot: JVM TI has none for this. */
+void threads_watch_virtual(bool mounts)
 {
+    vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)EVENT_VIRTUAL_END, NULL), "VirtualThreadEnd");
     jint count = 0;
+    if (!mounts)
+        return;
     jvmtiExtensionEventInfo *infos = NULL;
     if (!vm_ok((*ti)->GetExtensionEvents(ti, &count, &infos), "GetExtensionEvents"))
         return;
@@ -269,4 +300,49 @@ void threads_watch_mounts(void)
         free_extension(&infos[i]);
     }
     vm_free(infos);
+}
+
+/* ---- which virtual threads were started */
+
+struct started {
+    struct bits *numbers;
+    jint state; /* the index of the field, as JVM TI counts */
+};
+
+static jint JNICALL on_state(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info, jlong class_tag, jlong *tag,
+                             jvalue value, jvmtiPrimitiveType type, void *context)
+{
+    (void)kind;
+    (void)class_tag;
+    (void)type;
+    const struct started *started = context;
+    if (info->field.index != started->state || !value.i)
+        return 0;
+    if (!tag_number(*tag))
+        *tag |= (jlong)tags_next_number();
+    bits_set(started->numbers, tag_number(*tag));
+    return 0;
+}
+
+static jint index_of_field(const struct class *class, const char *name)
+{
+    for (uint32_t i = 0; i < class->field_count; i++)
+        if (!strcmp(name_text(class->fields[i].name), name))
+            return (jint)(class->interface_fields + class->inherited_fields + i);
+    return -1;
+}
+
+/* A walk looks for the stack of each virtual thread. The VM (21 to 28) crashes if a constructor has not come to the field for it,
+   and only `state`, which is 0 until the thread is started, shows that it has. */
+uint32_t threads_find_started(struct bits *numbers)
+{
+    uint32_t number = class_of(virtual_class);
+    if (!number)
+        return 0;
+    struct started started = {.numbers = numbers, .state = index_of_field(class_at(number), "state")};
+    static const jvmtiHeapCallbacks callbacks = {.primitive_field_callback = on_state};
+    tags_lock();
+    vm_ok((*ti)->IterateThroughHeap(ti, 0, virtual_class, &callbacks, &started), "IterateThroughHeap");
+    tags_unlock();
+    return number;
 }

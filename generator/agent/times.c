@@ -143,11 +143,16 @@ void times_mount(jthread thread)
         current_stack()->last = processor_time();
 }
 
+void times_free(struct call_stack *stack)
+{
+    if (stack)
+        free(stack->calls);
+    free(stack);
+}
+
 void times_end_thread(void)
 {
-    if (own)
-        free(own->calls);
-    free(own);
+    times_free(own);
     own = NULL;
 }
 

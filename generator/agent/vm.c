@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "threads.h"
@@ -12,6 +13,14 @@ struct options options;
 atomic_bool vm_live;
 _Thread_local bool vm_in_agent;
 
+static atomic_bool is_within_line;
+
+void say_part(const char *text)
+{
+    fputs(text, stderr);
+    atomic_store(&is_within_line, text[0] && text[strlen(text) - 1] != '\n');
+}
+
 void say(const char *format, ...)
 {
     char line[1024];
@@ -19,7 +28,7 @@ void say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s\n", line);
+    fprintf(stderr, "%s%s\n", atomic_exchange(&is_within_line, false) ? "\n" : "", line);
 }
 
 bool vm_ok(jvmtiError error, const char *call)
@@ -62,6 +71,14 @@ bool vm_no_exception(JNIEnv *env)
         return true;
     (*env)->ExceptionClear(env);
     return false;
+}
+
+jclass vm_find_class(JNIEnv *env, const char *class_name)
+{
+    jclass found = (*env)->FindClass(env, class_name);
+    jclass global = vm_no_exception(env) ? (*env)->NewGlobalRef(env, found) : NULL;
+    (*env)->DeleteLocalRef(env, found);
+    return global;
 }
 
 bool vm_runtime(JNIEnv *env, jobject *runtime, jclass *class)

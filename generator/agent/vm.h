@@ -19,7 +19,10 @@ extern atomic_bool vm_live;
 /* Set while a thread does work of the agent: what that allocates or calls is not the program's. */
 extern _Thread_local bool vm_in_agent;
 
-/* One line on standard error. */
+/* A part of a line on standard error, which the next part continues. */
+void say_part(const char *text);
+
+/* One line on standard error, after the end of an unfinished one. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* True if the call succeeded. Errors of a phase, or of a thread or class that is gone, are usual; others are reported once. */
@@ -32,6 +35,10 @@ int64_t vm_now(void);
 
 /* Clears an exception that a call of Java left; whether there was none. */
 bool vm_no_exception(JNIEnv *env);
+
+/* A global reference to a class of the platform; NULL if there is none of this name. The loader may run code of the program, so no
+   lock is held, and dumps use classes that were found when the agent began. */
+jclass vm_find_class(JNIEnv *env, const char *name);
 
 /* java.lang.Runtime: its object and its class, as local references. False on failure. */
 bool vm_runtime(JNIEnv *env, jobject *runtime, jclass *class);

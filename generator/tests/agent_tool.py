@@ -27,7 +27,7 @@ VALIDATE = os.environ.get("HPROF_VALIDATE", "")
 LIMIT = 300
 OLDEST = 11
 SOURCES = [*AGENT8.glob("*.java"), *(Path(__file__).parent / "agent").glob("*.java")]
-NEEDS = {"Virtual.java": 21}  # the first JDK that compiles it
+NEEDS = {"Swarm.java": 21, "Virtual.java": 21}  # the first JDK that compiles it
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -67,13 +69,16 @@ def test_calls_are_exact(java: Java) -> None:
 
 
 def test_times_are_of_the_method_itself(java: Java) -> None:
-    run = java.run("cpu=times,file=m.txt", "Calls")
-    facts = facts_of_valid(run)
-    lines = [line.split() for line in run.files["m.txt"].read_text().splitlines() if " Calls." in line and "%" in line]
-    shares = {words[5]: float(words[1][:-1]) for words in lines}
-    assert facts.blocks["times"] == 1
-    assert 5 < shares["Calls.hot"] / shares["Calls.cold"] < 20
-    assert shares.get("Calls.main", 0) < 5
+    """A machine that does other work may slow one method down in one run, but not in three."""
+    for _ in range(3):
+        run = java.run("cpu=times,file=m.txt", "Calls")
+        assert facts_of_valid(run).blocks["times"] == 1
+        lines = [line.split() for line in run.files["m.txt"].read_text().splitlines() if " Calls." in line and "%" in line]
+        shares = {words[5]: float(words[1][:-1]) for words in lines}
+        if 5 < shares["Calls.hot"] / shares["Calls.cold"] < 20 and shares.get("Calls.main", 0) < 5:
+            return
+        print(shares)
+    pytest.fail("no run has the right shares")
 
 
 def test_pairs_of_calls(java: Java) -> None:
@@ -209,9 +214,8 @@ def test_ids_are_the_same_in_each_dump(java: Java) -> None:
 def test_attach_refused(java: Java) -> None:
     with started(java, None, "Truth", "wait") as (process, directory):
         library = java.inside(java.work / "libhprof.so")
-        answers = [
-            jcmd(java, process.pid, "JVMTI.agent_load", library, options) for options in ('"cpu=times"', '"cpu=old"', '"heap=none"')
-        ]
+        options = ('"cpu=times"', '"cpu=old"', '"heap=none"', "heap=dump")
+        answers = [jcmd(java, process.pid, "JVMTI.agent_load", library, option) for option in options]
         process.stdin, stdin = None, process.stdin
         assert stdin is not None
         stdin.close()
@@ -222,6 +226,8 @@ def test_attach_refused(java: Java) -> None:
         "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
         "HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts",
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
+        "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap); with jcmd, options need double quotes: "
+        "'\"heap=dump\"'",
     ]
     assert not run.files
 
@@ -343,7 +349,8 @@ def test_commands(java: Java, tmp_path: Path) -> None:
 
 def test_commands_in_text(java: Java, tmp_path: Path) -> None:
     with connected(java, "heap=all,cpu=samples,doe=y,format=a") as (stream, process):
-        stream.send(command(Command.DUMP_HEAP) + alloc_sites() + SUMMARY + cpu_samples())
+        order(process, "d", "dropped")
+        stream.send(command(Command.DUMP_HEAP) + alloc_sites(6) + SUMMARY + cpu_samples())
         stream.wait_text(b"CPU SAMPLES END\n")
         finish(stream, process)
     facts = check_stream(stream, tmp_path)
@@ -482,6 +489,8 @@ def test_checks_of_the_vm_find_nothing(java: Java) -> None:
         facts_of_valid(run)
         assert "FATAL" not in run.output
         assert "WARNING in native" not in run.output
+        # With the events of methods the VM of 11 and 17 counts references of its own, too.
+        assert "WARNING" not in run.output or "cpu=times" in options
 
 
 def test_classes_that_are_unloaded_and_threads_that_end(java: Java) -> None:
@@ -500,6 +509,16 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java) -> None:
     passing = sum(name.startswith("passing-") for name in facts.started)
     assert passing > 0
     assert facts.ended >= passing
+
+
+def test_a_class_loader_that_waits(java: Java) -> None:
+    """The program holds the lock of its loader and defines classes, while the signal asks for a dump."""
+    loader = ("-Djava.system.class.loader=Gatekeeper", "-Xlog:disable")
+    with started(java, "heap=all,file=t.txt", "Gatekeeper", vm=loader) as (process, directory):
+        process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    assert "defined" in run.output
+    assert facts_of_valid(run).blocks["heap dump"] == 2
 
 
 @pytest.mark.parametrize("way", ["FORK", "VFORK", "POSIX_SPAWN"])
@@ -527,21 +546,69 @@ def test_two_agents(java: Java) -> None:
     library = java.inside(java.work / "libhprof.so")
     run = java.run("heap=sites,file=a.txt", "Lambda", java=(f"-agentpath:{library}=cpu=samples",))
     assert (run.status, run.errors) == (1, "HPROF ERROR: the agent is loaded twice\n")
+    other = java.inside(Path(shutil.copy(java.work / "libhprof.so", java.work / "other.so")))
+    run = java.run("heap=sites,file=a.txt", "Lambda", java=(f"-agentpath:{other}=heap=sites,file=b.txt",))
+    assert run.status == 1
+    assert run.errors == "HPROF ERROR: the VM has not all events for these options: another agent may use them\n"
+    run = java.run("heap=sites,file=a.txt", "Calls", java=(f"-agentpath:{other}=cpu=samples,file=b.txt",))
+    assert [errors_of(path) for path in run.files.values()] == [[], []]
 
 
-def test_old_command_lines(java: Java) -> None:
+DATE = r" \w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\n"
+TRACE = r"^TRACE 3\d{5}:\n(\t[\w.$/<>]+\((\w+\.java:(\d+|Unknown line)|Native method|Unknown Source)\)\n){1,4}"
+SITES = (
+    TRACE,
+    rf"^SITES BEGIN \(ordered by live bytes\){DATE}"
+    r" +percent +live +alloc'ed  stack class\n rank   self  accum +bytes objs +bytes  objs trace name\n"
+    r"    1 +\d+\.\d\d% +\d+\.\d\d% +\d+ +\d+ +\d+ +\d+ 3\d{5} [\w.$\[\]]+\n",
+    r"^SITES END$",
+)
+HEAP = (
+    TRACE,
+    rf"^HEAP DUMP BEGIN \(\d+ objects, \d+ bytes\){DATE}"
+    r"ROOT 5[0-9a-f]{7} \(kind=<",
+    r"^ROOT 5[0-9a-f]{7} \(kind=<thread>, id=2\d{5}, trace=3\d{5}\)$",
+    r"^ROOT 5[0-9a-f]{7} \(kind=<Java stack>, thread=2\d{5}, frame=\d+\)$",
+    r"^CLS 5[0-9a-f]{7} \(name=java\.lang\.String\[\], trace=3\d{5}\)\n\tsuper\t\t5[0-9a-f]{7}$",
+    r"^OBJ 5[0-9a-f]{7} \(sz=\d+, trace=3\d{5}, class=java\.lang\.Thread@5[0-9a-f]{7}\)\n(\t.*\n)*\tname\t\t5[0-9a-f]{7}$",
+    r"^ARR 5[0-9a-f]{7} \(sz=\d+, trace=3\d{5}, nelems=\d+, elem type=java\.lang\.String\[\]@5[0-9a-f]{7}\)\n\t\[0\]\t\t",
+    r"^HEAP DUMP END$",
+)
+RANKS = r"rank   self  accum   count trace method\n   1 +\d+\.\d\d% +\d+\.\d\d% +\d+ 3\d{5} [\w.$<>]+\n"
+SAMPLES = (TRACE, rf"^CPU SAMPLES BEGIN \(total = \d+\){DATE}{RANKS}", r"^CPU SAMPLES END$")
+TIMES = (TRACE, rf"^CPU TIME \(ms\) BEGIN \(total = \d+\){DATE}{RANKS}", r"^CPU TIME \(ms\) END$")
+# The command lines of the manual of JDK 8, and what it shows of java.hprof.txt.
+MANUAL = {
+    "java -agentlib:hprof Shares": (*HEAP, *SITES),
+    "java -Xrunhprof Shares": (*HEAP, *SITES),
+    "java -agentlib:hprof=heap=sites Shares": SITES,
+    "java -Xrunhprof:heap=sites Shares": SITES,
+    "java -agentlib:hprof=cpu=samples,interval=20,depth=3 Shares": SAMPLES,
+    "javac -J-agentlib:hprof=heap=sites Shares.java": SITES,
+    "javac -J-agentlib:hprof=heap=dump Shares.java": HEAP,
+    "javac -J-agentlib:hprof=cpu=samples Shares.java": SAMPLES,
+    "javac -J-agentlib:hprof=cpu=times Shares.java": TIMES,
+    "env JAVA_TOOL_OPTIONS=-agentlib:hprof=heap=dump javac Shares.java": HEAP,
+}
+
+
+@pytest.mark.parametrize("line", MANUAL)
+def test_command_lines_of_the_manual(java: Java, line: str) -> None:
+    """With the folder of the library on LD_LIBRARY_PATH."""
+    if java.jdk.version >= 28 and "-Xrun" in line:
+        pytest.skip("no -Xrun in this JDK")
     directory = java.directory()
-    for option in ("-agentlib:hprof=heap=sites", "-Xrunhprof:heap=sites"):
-        if java.jdk.version >= 28 and option.startswith("-Xrun"):
-            continue
-        words = ["env", f"LD_LIBRARY_PATH={java.inside(java.work)}", *java.command(None, "Lambda")]
-        words.insert(3, option)
-        process = java.start(words, directory)
-        output, errors = process.communicate(timeout=LIMIT)
-        assert process.returncode == 0, errors
-        assert "called" in output
-        assert errors_of(directory / "java.hprof.txt") == []
-        (directory / "java.hprof.txt").unlink()
+    (directory / "Shares.java").write_text((java.work / "Shares.java").read_text(encoding="utf-8"), encoding="utf-8")
+    words = [f"{java.jdk.home}/bin/{word}" if word in ("java", "javac") else word for word in line.split()]
+    environment = [f"LD_LIBRARY_PATH={java.inside(java.work)}", f"CLASSPATH={java.inside(java.work / 'classes')}"]
+    run = ended(java.start(["env", *environment, *words], directory), directory)
+    assert run.status == 0, run.errors
+    assert not run.said
+    path = run.files["java.hprof.txt"]
+    assert errors_of(path) == []
+    text = path.read_text(encoding="utf-8")
+    for shown in MANUAL[line]:
+        assert re.search(shown, text, re.MULTILINE), shown
 
 
 # ---- virtual threads
@@ -561,3 +628,25 @@ def test_virtual_threads(java: Java) -> None:
     facts = facts_of_valid(java.run("cpu=times,monitor=y,cutoff=0,file=m.txt", "Virtual"))
     assert facts.calls["Virtual.spin"] == 4
     facts_of_valid(java.run("heap=all,thread=y,format=b,file=t.hprof", "Virtual"))
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ("heap=all,cpu=samples,interval=1,thread=y,format=b", "t.hprof"),
+        ("heap=sites,cpu=samples,interval=1,monitor=y", "t.txt"),
+        ("cpu=times,monitor=y,cutoff=0", "m.txt"),
+    ],
+)
+def test_ten_thousand_virtual_threads(java: Java, options: str, name: str) -> None:
+    """Heap dumps meet some whose constructor runs: the VM looks for the stack of each that it walks into, and would crash."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    with started(java, f"{options},file={name}", "Swarm", "10000", "2000") as (process, directory):
+        for _ in range(4):
+            time.sleep(0.4)
+            process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    facts = facts_of_valid(run)
+    if "times" in options:
+        assert facts.calls["Swarm.live"] >= int(run.output.split()[-1])
