@@ -290,6 +290,35 @@ def test_warnings_are_counted(tmp_path: Path) -> None:
     assert "copy: valid by profile strict, 2 warnings, " in text
 
 
+def test_an_instance_without_a_class_is_left_out_at_once(tmp_path: Path) -> None:
+    """Zeros took its end. One record is mended, once."""
+    rest = b"".join(instance(0x100 + 16 * i, OBJECT) for i in range(20))
+    zeros = instance(0x40, OBJECT)[:13] + bytes(12) + bytes(4096)
+    copy, text = repair(dump(instance(0x20, OBJECT), zeros, rest), tmp_path)
+    assert copy == dump(instance(0x20, OBJECT), rest)
+    assert "1 INSTANCE_DUMP class 0x0\nmended: 1 record length\n" in text
+
+
+def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
+    """Several records, each larger than what is worth threads."""
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    path = tmp_path / "dump.hprof"
+    subprocess.run([os.environ["HPROF_GEN"], "--like", "hotspot", "--bytes", "12M", "--seed", str(seed), "-o", path], check=True)
+    data = bytearray(path.read_bytes())
+    for _ in range(dice.randrange(1, 4)):
+        at = dice.randrange(HEADER, len(data))
+        data[at : at + dice.choice([1, 4096, 65536])] = bytes(dice.choice([0, 1, 4096]))
+    (tmp_path / "broken").write_bytes(data)
+    copies = []
+    for jobs in (1, 2, 5):
+        done = run(f"-j{jobs}", "--repair", "copy", "broken", cwd=tmp_path)
+        copies.append((done.status, done.out, done.err, (tmp_path / "copy").read_bytes()))
+    assert copies[0] == copies[1] == copies[2], f"seed {seed}"
+
+
 def test_random_changes(made: bytes, tmp_path: Path) -> None:
     dice = random.Random(17)
     copies = 0

@@ -358,6 +358,7 @@ struct hprof_repair {
     /* Called at the end for each class, the most bytes first; or NULL, which saves the time to count the objects of these
      * classes. */
     int (*on_class_loss)(void *context, const struct hprof_class_loss *loss);
+    unsigned threads; /* as in struct hprof_options; 0 means 1 */
 };
 
 static inline void hprof_repair_init(struct hprof_repair *repair)

@@ -371,7 +371,7 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
-                                  struct jumps *jumps)
+                                  struct jumps *jumps, unsigned without)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
@@ -390,7 +390,8 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     input_allow_going_back(&e->in);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
-    e->is_followed = jumps != NULL;
+    e->is_followed = jumps && !(without & WITHOUT_LONG_ARRAYS);
+    findings_want(&e->run.findings, options->on_finding != NULL, !(without & WITHOUT_REFERENCES));
     begin_gzip(e);
     status = run(e);
     if (jumps)
@@ -402,9 +403,10 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     return status;
 }
 
-enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps)
+enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
+                                      unsigned without)
 {
-    return validate(source, options, NULL, jumps);
+    return validate(source, options, NULL, jumps, without);
 }
 
 /* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */

@@ -57,7 +57,7 @@ static enum hprof_status find_damage(struct hprof_reader *r, const struct hprof_
     options.on_finding = options.on_finding ? pass_finding : NULL;
     options.on_progress = options.on_progress ? pass_progress : NULL;
     options.context = &checking;
-    status = validate_with_jumps(d->source, &options, &d->jumps);
+    status = validate_with_jumps(d->source, &options, &d->jumps, 0);
     if (status == HPROF_STOPPED)
         return (enum hprof_status) - reader_fail(r, HPROF_STOPPED, "a callback ended the check");
     if (status == HPROF_LIMIT)

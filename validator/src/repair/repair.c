@@ -45,6 +45,14 @@ static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
         keymap_put(&r->twice_at, offset, 0);
 }
 
+/* Of the class 0 there is no stand-in. */
+static bool is_class_zero(struct repair *r, const struct hprof_finding *f)
+{
+    uint8_t id[8];
+
+    return f->rule == RULE_OBJ_003 && copy_read(r, f->offset, id, r->id_size) && !get_id(id, r->id_size);
+}
+
 static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct check *check = context;
@@ -52,7 +60,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
     enum rule rule = (enum rule)f->rule;
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
-    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule)) {
+    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule) && !is_class_zero(r, f)) {
         r->wants_stand_in = true;
         return 0;
     }
@@ -98,11 +106,24 @@ static void clear_undefined(struct repair *r)
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
+/* Of what is missing nothing is left out, unless the caller makes that an error. */
+static bool wants_references(const struct repair *r)
+{
+    return r->asked.severities && r->asked.severities[RULE_REF_002] != HPROF_UNCHANGED;
+}
+
+/* The check of the input has found the arrays that hold lost objects. There are others only if an object that was given back
+ * leads to one, or if a part has what another part lacks. */
+static bool seeks_long_arrays(const struct repair *r)
+{
+    return r->result.parts_joined || r->result.sizes_mended > r->sizes_mended_before;
+}
+
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
     struct hprof_allocator allocator;
     struct hprof_options options;
-    enum hprof_status status;
+    unsigned without = wants_references(r) ? 0 : WITHOUT_REFERENCES;
 
     hprof_options_init(&options);
     repair_share_memory(r, &options, &allocator);
@@ -118,8 +139,9 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     r->offset_count = 0;
     clear_undefined(r);
     jumps_clear(&r->jumps);
-    status = validate_with_jumps(source_of_fd(r->to), &options, &r->jumps);
-    return status;
+    if (!seeks_long_arrays(r))
+        without |= WITHOUT_LONG_ARRAYS;
+    return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, without);
 }
 
 /* ---- Passes ---- */
@@ -170,6 +192,7 @@ static bool copy_again(struct repair *r)
 {
     const struct stand_ins *s = &r->stand_ins;
 
+    r->sizes_mended_before = r->result.sizes_mended;
     r->base = s->definitions_size + s->classes_size + RECORD_HEADER_SIZE * s->dump_count;
     r->stand_ins.next_dump = 0;
     r->is_first_pass = false;
@@ -274,6 +297,8 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
+    r->needs_classes = !r->asked.severities || r->asked.severities[RULE_OBJ_002] == HPROF_UNCHANGED ||
+                       r->asked.severities[RULE_OBJ_002] == HPROF_ERROR;
     r->may_stand_in = !r->asked.no_stand_ins;
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));

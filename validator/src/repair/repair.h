@@ -96,12 +96,14 @@ struct repair {
     /* Where the check of the input did not go on at the end of a record or sub-record. */
     struct jumps jumps;
     size_t next_jump;
+    uint64_t sizes_mended_before; /* the present pass */
 
     /* the copy */
     struct heap_record heap;
     bool is_series;  /* of segments, which a HEAP_DUMP_END ends */
     uint64_t end_at; /* the offset of the last HEAP_DUMP_END */
     uint64_t base;   /* of the input, if that is in the file of the copy too */
+    bool is_in_place; /* the input is the file of the copy */
     int to;
     uint8_t *buffer;
     size_t buffered;
@@ -127,6 +129,7 @@ struct repair {
     struct keymap undefined_at;    /* offsets of these errors in the previous copy */
     struct keymap twice_at;        /* likewise those of IDs that are defined twice */
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
+    bool needs_classes;            /* instances of the class 0 are errors: even the first pass leaves them out */
     uint64_t heap_dump;            /* number of the present one */
 
     /* What the copy has, to find out whether classes of primitive arrays are lost. */
