@@ -113,6 +113,8 @@ const char *report_missing(const struct hprof_summary *s, char text[MISSING_SIZE
                  s->missing_objects == 1 ? " is" : "s are");
     else if (s->missing_undecided)
         snprintf(text, MISSING_SIZE, "objects may be missing");
+    else if (s->is_part)
+        snprintf(text, MISSING_SIZE, "a part of a dump");
     else if (s->totals[hprof_rule_find("REC-007")] > 0)
         snprintf(text, MISSING_SIZE, "the end of the heap dump is missing");
     else

@@ -37,7 +37,8 @@ struct report {
     bool is_stdin;
     struct hprof_summary summary; /* a copy */
     char hint[REPORT_TEXT_SIZE];  /* of the summary */
-    struct parts_beside parts;    /* until report_file() returns */
+    struct parts_beside parts;
+    char whole[PATH_MAX]; /* the file beside it of which it is a part; "" for none */
     bool opened;
 
     void *state; /* the writer's own */

@@ -123,6 +123,14 @@ static void verdict_end(struct report *report, double seconds)
         print_closing_line(report, true, true);
 }
 
+/* The parts of a dump are files of the directory, too: what they are is said. */
+static void verdict_end_of_many(struct report *report, double seconds)
+{
+    verdict_end(report, seconds);
+    if (report->opened && (report->parts.numbers != 0 || report->summary.is_part))
+        print_cause(report);
+}
+
 static void end_verdicts(struct report *report, enum hprof_status worst)
 {
     (void)report;
@@ -136,4 +144,4 @@ static void end_many(struct report *report, enum hprof_status worst)
 }
 
 const struct report_writer report_verdict = {verdict_size, begin, verdict_file, no_finding, verdict_end, end_verdicts};
-const struct report_writer report_many = {verdict_size, begin, verdict_file, no_finding, verdict_end, end_many};
+const struct report_writer report_many = {verdict_size, begin, verdict_file, no_finding, verdict_end_of_many, end_many};

@@ -177,6 +177,8 @@ const char *choose_hint(struct engine *e)
 
     if (e->run.memory.exhausted || e->in.error)
         return NULL;
+    if (e->run.sum.is_part)
+        return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after FILE";
     if (e->run.sum.transfer & HPROF_TRANSFER_TEXT_BEFORE)
         return "text precedes the dump: a message of the tool that wrote it, or the headers of a download";
     if (e->run.sum.transfer & HPROF_TRANSFER_CRLF)

@@ -165,7 +165,7 @@ static void describe_failure(struct engine *e)
 /* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */
 static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
 {
-    static const enum rule rules[] = {RULE_REC_007, RULE_REC_016};
+    static const enum rule rules[] = {RULE_REC_007, RULE_REC_016, RULE_HDR_001};
     struct hprof_summary *sum = e->run.summary;
     bool is_missing = false;
     uint64_t others = verdict->errors;
@@ -182,7 +182,7 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
     is_missing |= e->run.undecided && e->run.options->profile != PROFILE_STRICT &&
                   findings_severity(choice, RULE_REF_002, SHAPE_ANY, &quirk) >= HPROF_WARNING;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        uint64_t total = verdict->totals[rules[i]];
+        uint64_t total = rules[i] != RULE_HDR_001 || sum->is_part ? verdict->totals[rules[i]] : 0;
 
         if (total && findings_severity(choice, rules[i], SHAPE_ANY, &quirk) == HPROF_ERROR) {
             is_missing = true;
@@ -204,6 +204,7 @@ static void summarize_counts(struct engine *e)
     sum->bytes = counts->bytes;
     sum->sound_until = counts->sound_until < counts->bytes ? counts->sound_until : counts->bytes;
     sum->skipped = counts->skipped;
+    sum->is_part = counts->is_part;
     sum->references = counts->references;
     memcpy(sum->record_counts, counts->record_counts, sizeof sum->record_counts);
     memcpy(sum->subrecord_counts, counts->subrecord_counts, sizeof sum->subrecord_counts);
@@ -419,7 +420,7 @@ static enum hprof_status validate_if_allowed(struct input_source source, const c
     if (reason)
         return refuse(NULL, summary, HPROF_USAGE, reason);
     reason = unusable ? unusable : is_versioned(summary) ? why_refused(&own) : not_initialised;
-    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL);
+    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, 0);
 }
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)
