@@ -35,8 +35,10 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
 
 static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
 {
-    leave_out_at(r, offset);
     missing_note(r, rule, offset);
+    if (rule == RULE_OBJ_007 && !r->asked.no_stand_ins)
+        return; /* the arrays stay: their class gets another name */
+    leave_out_at(r, offset);
     if (rule == RULE_STK_012)
         note_missing_trace(r, offset);
     if (rule == RULE_OBJ_002 || rule == RULE_OBJ_003 || rule == RULE_CLS_010)
@@ -82,7 +84,6 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     check->repair->result.bytes_out = summary->bytes;
     check->repair->result.checked_profile = summary->profile;
     check->repair->result.warnings = summary->warnings;
-    check->repair->kindest = summary->kindest_profile;
     repair_note_copy(check->repair, summary);
     if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
@@ -145,17 +146,6 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 }
 
 /* ---- Passes ---- */
-
-/* "auto" means the profile of the producer that is recognised, or else that by which the least is left out. Whether that is
- * another than the last check has used. */
-static bool takes_kinder_profile(struct repair *r)
-{
-    if (r->profile != hprof_profile_find("auto") || r->kindest == r->result.checked_profile ||
-        r->result.checked_profile != hprof_profile_find("strict"))
-        return false;
-    r->profile = r->kindest;
-    return true;
-}
 
 /* The first pass: the input, and the parts that follow it. */
 static enum hprof_status copy_all_files(struct repair *r, struct input_source from)
@@ -252,10 +242,6 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         check = (struct check){.repair = r};
         r->wants_stand_in = false;
         status = check_copy(r, &check);
-        if (status == HPROF_INVALID && takes_kinder_profile(r)) {
-            check = (struct check){.repair = r};
-            status = check_copy(r, &check);
-        }
         if (status == HPROF_LIMIT)
             memory_exhaust(&r->memory);
         if (r->memory.exhausted || r->error)

@@ -41,8 +41,8 @@ struct damage {
     size_t settled; /* those before this one are in files that were copied before the present one, and in terms of the copy */
 };
 
-/* What is named although nothing defines it. */
-enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_THREAD, MISSING_KINDS };
+/* What is named although nothing defines it; or a class of arrays with a name of another kind, whose LOAD_CLASS gets a stand-in. */
+enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_THREAD, MISSING_ARRAY_NAME, MISSING_KINDS };
 
 /* The last heap dump record of the copy. */
 struct heap_record {
@@ -87,7 +87,6 @@ struct repair {
     struct names names;
     struct damage damage;
     size_t profile;      /* in which the copy is checked */
-    size_t kindest;      /* the profile in which the copy has the fewest errors */
     bool may_lack_names; /* a class of the copy may have no name */
     bool has_names;      /* names must be cleared */
     bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */

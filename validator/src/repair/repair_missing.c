@@ -22,6 +22,9 @@ static bool kind_of_missing(enum rule rule, enum missing_kind *kind)
     case RULE_ROOT_003:
         *kind = MISSING_THREAD;
         return true;
+    case RULE_OBJ_007:
+        *kind = MISSING_ARRAY_NAME;
+        return true;
     default:
         return false;
     }
@@ -84,7 +87,9 @@ bool missing_in_record(const struct repair *r, struct cursor c)
         return false;
     switch (*tag) {
     case TAG_LOAD_CLASS:
-        return read_LOAD_CLASS(&c, r->id_size, &load) && is_missing(r, MISSING_STRING, load.name);
+        return read_LOAD_CLASS(&c, r->id_size, &load) &&
+               (is_missing(r, MISSING_STRING, load.name) ||
+                (!r->asked.no_stand_ins && is_missing(r, MISSING_ARRAY_NAME, load.class_id)));
     case TAG_FRAME:
         return read_FRAME(&c, r->id_size, &frame) &&
                (is_missing(r, MISSING_STRING, frame.method) || is_missing(r, MISSING_STRING, frame.signature) ||
