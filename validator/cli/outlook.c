@@ -176,7 +176,8 @@ static bool has_nothing_to_keep(const struct hprof_summary *s)
         records += s->record_counts[others[i]];
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += s->subrecord_counts[tag];
-    return count_objects(s) == 0 && s->skipped == 0 && !s->incomplete && !s->compressed && (records == 0 || subrecords > 0);
+    return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !s->incomplete && !s->compressed &&
+           (records == 0 || subrecords > 0);
 }
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
@@ -184,7 +185,7 @@ static bool has_nothing_to_keep(const struct hprof_summary *s)
 static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
-    if (s->transfer != 0)
+    if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0;
     if (has_nothing_to_keep(s))
         return false;
@@ -268,7 +269,8 @@ static void print_commands(const struct report *report, const struct gravest *g)
     }
     if (g->can_repair) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options, report->file); /* the header may be lost */
+        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options,
+                      report->file); /* the header may be lost */
     }
     if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */

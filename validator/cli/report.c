@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog.h"
+#include "closing.h"
 #include "messages.h"
 #include "numbers.h"
 
@@ -81,6 +82,14 @@ uint64_t count_roots(const struct hprof_summary *s)
             roots += s->subrecord_counts[tag];
     }
     return roots;
+}
+
+bool is_changed_as_text(const struct hprof_summary *s)
+{
+    unsigned everywhere = HPROF_TRANSFER_CRLF | HPROF_TRANSFER_LATIN1 | HPROF_TRANSFER_SEVEN_BIT;
+
+    /* A string may have U+FFFD. */
+    return (s->transfer & everywhere) != 0 || ((s->transfer & HPROF_TRANSFER_REPLACED) != 0 && count_objects(s) == 0);
 }
 
 bool is_checked(const struct hprof_summary *s)

@@ -70,6 +70,8 @@ void report_end(struct report *report, enum hprof_status worst);
 
 /* Whether the file was read to its end, so that there is a verdict. */
 bool is_checked(const struct hprof_summary *summary);
+/* Whether a transfer as text changed bytes all over the dump: all findings follow from that. */
+bool is_changed_as_text(const struct hprof_summary *summary);
 
 /* Whether nothing in the framing is wrong, and the compressed file, if it is one, is not damaged. */
 bool is_well_formed(const struct hprof_summary *summary);

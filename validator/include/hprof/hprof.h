@@ -168,7 +168,7 @@ struct hprof_summary {
     uint64_t quirk_notes[HPROF_RULE_ROOM]; /* by rule: how many of the totals are notes because of a quirk of the profile */
     unsigned transfer;                     /* HPROF_TRANSFER_*: what a transfer has done to the dump, by its first bytes */
     size_t kindest_profile;                /* index of the profile in which the dump has the fewest errors */
-    bool is_part; /* a part of a dump, FILE.p0 or another, which has no header */
+    bool is_part;                          /* a part of a dump, FILE.p0 or another, which has no header */
 };
 
 static inline void hprof_summary_init(struct hprof_summary *summary)
@@ -200,11 +200,13 @@ static inline void hprof_source_init(struct hprof_source *source)
 }
 
 /* A transfer has put text before the header, made CR LF of each LF, stored each byte from 128 on as a character of Latin-1 in
- * UTF-8, or cleared the highest bit of each byte. All but the last can be undone exactly, and a repair does that. */
+ * UTF-8, cleared the highest bit of each byte, or put U+FFFD in place of bytes that are not UTF-8. All but the last two can be
+ * undone exactly, and a repair does that. */
 #define HPROF_TRANSFER_TEXT_BEFORE 1u
 #define HPROF_TRANSFER_CRLF 2u
 #define HPROF_TRANSFER_LATIN1 4u
 #define HPROF_TRANSFER_SEVEN_BIT 8u
+#define HPROF_TRANSFER_REPLACED 16u
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 
