@@ -36,8 +36,8 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
 static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
 {
     missing_note(r, rule, offset);
-    if (rule == RULE_OBJ_007 && !r->asked.no_stand_ins)
-        return; /* the arrays stay: their class gets another name */
+    if (missing_rename(r, rule, offset))
+        return;
     leave_out_at(r, offset);
     if (rule == RULE_STK_012)
         note_missing_trace(r, offset);
@@ -114,10 +114,10 @@ static bool wants_references(const struct repair *r)
 }
 
 /* The check of the input has found the arrays that hold lost objects. There are others only if an object that was given back
- * leads to one, or if a part has what another part lacks. */
+ * leads to one, if a part has what another part lacks, or if a later pass left something out. */
 static bool seeks_long_arrays(const struct repair *r)
 {
-    return r->result.parts_joined || r->result.sizes_mended > r->sizes_mended_before;
+    return r->pass || r->result.parts_joined || r->result.sizes_mended;
 }
 
 static enum hprof_status check_copy(struct repair *r, struct check *check)
@@ -182,7 +182,7 @@ static bool copy_again(struct repair *r)
 {
     const struct stand_ins *s = &r->stand_ins;
 
-    r->sizes_mended_before = r->result.sizes_mended;
+    r->pass++;
     r->base = s->definitions_size + s->classes_size + RECORD_HEADER_SIZE * s->dump_count;
     r->stand_ins.next_dump = 0;
     r->is_first_pass = false;
@@ -280,6 +280,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
     jumps_init(&r->jumps, &r->memory);
+    keymap_init(&r->renamed, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
@@ -311,6 +312,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->dumped_classes);
     keymap_clear(&r->stood_in);
+    keymap_clear(&r->renamed);
     missing_clear(r);
     damage_clear(r);
     stand_ins_clear(r);

@@ -33,6 +33,15 @@ static struct stated stated_size(const uint8_t *p, uint64_t size, unsigned id_si
     }
 }
 
+/* A stand-in that breaks a rule itself: nothing of the dump is left out. */
+static void take_back_stand_in(struct repair *r, uint64_t size)
+{
+    input_skip(&r->in, size);
+    damage_note_shift(r, copy_size(r));
+    r->result.stand_in_classes--;
+    r->has_changed = r->heap.is_reduced = true;
+}
+
 /* Copies a sub-record. Its size is not the one that it says if it `is_mended`. */
 static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
 {
@@ -53,7 +62,10 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
             kind = LEFT_TWICE;
             key = 0;
         }
-        leave_out(r, kind, key, input_skip(&r->in, size));
+        if (kind == LEFT_CLASS && keymap_get(&r->stood_in, stand_in_key(r, key), NULL))
+            take_back_stand_in(r, size);
+        else
+            leave_out(r, kind, key, input_skip(&r->in, size));
         return;
     }
     if (kind == LEFT_PRIMITIVE_ARRAY)
@@ -104,7 +116,7 @@ static void close_heap(struct repair *r)
         return;
     r->heap.is_open = false;
     r->heap.copied_until = copy_size(r);
-    if (!body && r->result.left_out > r->heap.left_out) {
+    if (!body && r->heap.is_reduced) {
         copy_cut(r, r->heap.start); /* all of it was left out */
         r->heap.copied_until = UINT64_MAX;
         return;
@@ -124,7 +136,7 @@ static void close_heap(struct repair *r)
 
 static void begin_heap(struct repair *r, uint64_t length)
 {
-    r->heap = (struct heap_record){.is_open = true, .start = copy_size(r), .length = length, .left_out = r->result.left_out};
+    r->heap = (struct heap_record){.is_open = true, .start = copy_size(r), .length = length};
 }
 
 static void repair_heap(struct repair *r)
