@@ -23,7 +23,8 @@ size_t part_stem(const char *name);
 struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary);
 /* Writes a sentence about the parts, if there are some. */
 void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size);
-/* Writes a sentence about a file that is a part of another one, which is beside it, and its name. False, and no name, if there is none. */
+/* Writes a sentence about a file that is a part of another one, which is beside it, and the name of that one. False, and no name,
+ * if there is none. */
 bool describe_part(const char *part, char whole[PATH_MAX], char *to, size_t size);
 /* The name of a part without its folder. False if the name is too long. */
 bool name_part(const char *file, unsigned part, char *to, size_t size);
