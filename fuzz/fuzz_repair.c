@@ -191,11 +191,8 @@ static bool is_unchanged(const struct hprof_repair_result *result)
 }
 
 /* The copy is repaired again. */
-static void check_copy(int copy, const struct aim *wanted, const struct hprof_repair_result *first)
+static void check_copy(int copy, const struct aim *aim, const struct hprof_repair_result *first)
 {
-    const bool is_auto = wanted->profile == hprof_profile_find("auto"); /* the copy is valid in the profile that keeps most */
-    const struct aim own = {is_auto ? first->checked_profile : wanted->profile, wanted->severities, wanted->no_stand_ins},
-                     *aim = &own;
     struct hprof_repair_result again;
     struct findings findings = {0};
     int second = new_file(NULL, 0);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "parts_beside.h"
+
 static bool ends_in(const char *name, const char *end)
 {
     size_t n = strlen(name), m = strlen(end);
@@ -39,6 +41,27 @@ static int is_shown(const struct dirent *entry)
 
 static bool walk(struct files *files, size_t *capacity, const char *directory);
 
+static bool is_named_hprof(const char *name)
+{
+    return ends_in(name, ".hprof") || ends_in(name, ".hprof.gz");
+}
+
+/* Or of a part whose dump is not beside it: else the report of the dump names the part. */
+static bool is_name_of_dump(char *path)
+{
+    size_t stem = part_stem(path);
+    char dot = path[stem];
+    struct stat status;
+    bool is_part;
+
+    if (stem == 0)
+        return is_named_hprof(path);
+    path[stem] = '\0';
+    is_part = is_named_hprof(path) && stat(path, &status) != 0;
+    path[stem] = dot;
+    return is_part;
+}
+
 /* Adds an entry of a directory, unless it is a link: links may form cycles. */
 static bool take(struct files *files, size_t *capacity, const char *directory, const char *name)
 {
@@ -52,7 +75,7 @@ static bool take(struct files *files, size_t *capacity, const char *directory, c
     if (good && lstat(path, &status) == 0) {
         if (S_ISDIR(status.st_mode))
             good = walk(files, capacity, path);
-        else if (S_ISREG(status.st_mode) && (ends_in(name, ".hprof") || ends_in(name, ".hprof.gz")))
+        else if (S_ISREG(status.st_mode) && is_name_of_dump(path))
             good = add(files, capacity, path);
     }
     free(path);

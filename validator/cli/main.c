@@ -44,6 +44,7 @@ struct run {
     const char *file;
     struct output output;
     bool summarized; /* the present file has its summary */
+    bool is_allowed; /* it is incomplete, as its parts show, and --allow-incomplete is given */
     bool stopped;    /* a write failed, so the report cannot go on */
     bool is_misled;  /* a file was compared with a baseline of another profile */
     enum hprof_status worst;
@@ -106,11 +107,14 @@ static int on_summary(void *context, const struct hprof_summary *summary)
         describe_parts_beside(parts, run->file, text, sizeof text);
         with_parts.hint = text; /* it explains what is missing */
         with_parts.incomplete |= ends_early(summary);
-        summary = &with_parts;
+        run->is_allowed = with_parts.incomplete && with_parts.status == HPROF_INVALID && run->options->allow_incomplete;
+        if (run->is_allowed)
+            with_parts.status = HPROF_VALID;
+    } else if (summary->is_part && describe_part(run->file, run->report.whole, text, sizeof text)) {
+        with_parts.hint = text;
     }
     /* A file that cannot be read at all is reported like a missing file. */
-    show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, summary);
-    *parts = (struct parts_beside){0};
+    show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, &with_parts);
     return 0;
 }
 
@@ -171,10 +175,17 @@ static int open_input(const char *file, const char **failure)
     return fd;
 }
 
-static enum hprof_status check_file(struct run *run, const char *file)
+static void begin_file(struct run *run, const char *file)
 {
     run->file = file;
-    run->summarized = false;
+    run->summarized = run->is_allowed = false;
+    run->report.parts = (struct parts_beside){0};
+    run->report.whole[0] = '\0';
+}
+
+static enum hprof_status check_file(struct run *run, const char *file)
+{
+    begin_file(run, file);
     progress_begin(&run->progress, shown_name(run));
 
     enum hprof_status status = HPROF_IO;
@@ -201,7 +212,7 @@ static enum hprof_status check_file(struct run *run, const char *file)
         report_file_end(&run->report, monotonic_seconds() - run->progress.began);
         run->stopped = !output_good(&run->output);
     }
-    return status;
+    return run->is_allowed ? HPROF_VALID : status;
 }
 
 /* Reports what another thread found. */
@@ -209,14 +220,14 @@ static bool report_result(void *context, const char *file, const struct spread_r
 {
     struct run *run = context;
 
-    run->file = file;
+    begin_file(run, file);
     run->report.baseline = result->baseline;
     run->report.baseline_kind = result->baseline_kind;
-    run->worst = worse(run->worst, result->status);
     if (result->summary != NULL)
         on_summary(run, result->summary);
     else
         show_failure(run, result->is_opened, result->status, result->failure);
+    run->worst = worse(run->worst, run->is_allowed ? HPROF_VALID : result->status);
     for (size_t i = 0; i < result->finding_count; i++)
         on_finding(run, &result->findings[i]);
     if (reporting(run)) {

@@ -17,7 +17,8 @@ static const struct option_row rows[] = {
      "or a family (OBJ); of several options the last wins. Framing rules stay errors: nothing after such an error can be "
      "checked"},
     {OPTION_WERROR, "werror", NULL, "warnings are errors"},
-    {OPTION_ALLOW_INCOMPLETE, "allow-incomplete", NULL, "status 0, not 1, for a dump that has no error, but lacks something"},
+    {OPTION_ALLOW_INCOMPLETE, "allow-incomplete", NULL,
+     "status 0, not 1, for an incomplete dump: one that lacks something, with no other error"},
     {OPTION_BASELINE, "baseline", "REPORT",
      "an earlier report in JSON, of the same profile: if a rule has no more findings in a file than in that report, they are "
      "notes"},

@@ -176,7 +176,8 @@ static bool has_nothing_to_keep(const struct hprof_summary *s)
         records += s->record_counts[others[i]];
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += s->subrecord_counts[tag];
-    return count_objects(s) == 0 && s->skipped == 0 && !s->incomplete && !s->compressed && (records == 0 || subrecords > 0);
+    return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !s->incomplete && !s->compressed &&
+           (records == 0 || subrecords > 0);
 }
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
@@ -184,7 +185,7 @@ static bool has_nothing_to_keep(const struct hprof_summary *s)
 static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
-    if (s->transfer != 0)
+    if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0;
     if (has_nothing_to_keep(s))
         return false;
@@ -245,11 +246,11 @@ static const char *copy_name(const char *file)
 }
 
 /* Commands are not cut, so that they can be copied. */
-static void print_command(const struct report *report, const char *label, const char *options)
+static void print_command(const struct report *report, const char *label, const char *options, const char *name)
 {
     char file[LINE_SIZE], line[2 * LINE_SIZE];
 
-    if (!quote_for_shell(report->is_stdin ? "-" : report->file, file, sizeof file))
+    if (!quote_for_shell(report->is_stdin ? "-" : name, file, sizeof file))
         snprintf(file, sizeof file, "FILE");
     snprintf(line, sizeof line, "%s: %s %s %s", label, program_name, options, file);
     print_indented_line(report, line);
@@ -262,18 +263,29 @@ static void print_commands(const struct report *report, const struct gravest *g)
 
     if (g->rule == NULL)
         return;
+    if (report->whole[0] != '\0') {
+        snprintf(options, sizeof options, "--repair %s", copy_name(report->whole));
+        print_command(report, "fix", options, report->whole);
+    }
     if (g->can_repair) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options); /* the header may be lost */
+        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options,
+                      report->file); /* the header may be lost */
     }
     if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */
     if (g->offset != HPROF_NO_OFFSET) {
         snprintf(options, sizeof options, "--show %s", format_offset(offset, g->offset, report->decimal));
-        print_command(report, "look", options);
+        print_command(report, "look", options, report->file);
     }
     snprintf(options, sizeof options, "%s --explain %s", program_name, g->rule->id);
     print_line(report, "why", options);
+}
+
+void print_cause(const struct report *report)
+{
+    if (report->summary.hint != NULL)
+        print_line(report, "likely", report->summary.hint);
 }
 
 void print_outlook(const struct report *report, const struct gravest *g, bool lists_quirks)
@@ -286,7 +298,6 @@ void print_outlook(const struct report *report, const struct gravest *g, bool li
     print_readable(report);
     if (s->missing_undecided)
         print_line(report, "undecided", "whether objects are missing: a pipe can be read only once, a file decides it");
-    if (s->hint != NULL)
-        print_line(report, "likely", s->hint);
+    print_cause(report);
     print_commands(report, g);
 }

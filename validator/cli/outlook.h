@@ -19,6 +19,9 @@ void gravest_note(struct gravest *gravest, const struct report *report, const st
 /* Whether something of the dump is lost or was not checked, so that print_outlook() says what is readable. */
 bool has_readable_line(const struct hprof_summary *summary);
 
+/* Prints the usual cause of what was found, if it is known. */
+void print_cause(const struct report *report);
+
 /* `lists_quirks`: the report lists the findings that are known quirks. */
 void print_outlook(const struct report *report, const struct gravest *gravest, bool lists_quirks);
 

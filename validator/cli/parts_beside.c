@@ -18,6 +18,16 @@ static bool is_there(const char *file, unsigned part)
     return n > 0 && (size_t)n < sizeof name && stat(name, &stat_of) == 0 && S_ISREG(stat_of.st_mode);
 }
 
+size_t part_stem(const char *name)
+{
+    size_t length = strlen(name), digits = 0;
+
+    while (digits < length && name[length - digits - 1] >= '0' && name[length - digits - 1] <= '9')
+        digits++;
+    length -= digits;
+    return digits > 0 && length > 2 && strncmp(name + length - 2, ".p", 2) == 0 ? length - 2 : 0;
+}
+
 static size_t add(char *to, size_t size, size_t used, const char *text)
 {
     int n = used < size ? snprintf(to + used, size - used, "%s", text) : 0;
@@ -66,6 +76,24 @@ void describe_parts_beside(const struct parts_beside *parts, const char *file, c
     }
     if (named > PARTS_NAMED)
         add(to, size, used, " and more");
+}
+
+bool describe_part(const char *part, char whole[PATH_MAX], char *to, size_t size)
+{
+    size_t length = part_stem(part), used;
+    struct stat stat_of;
+
+    if (length == 0 || length >= PATH_MAX)
+        return false;
+    memcpy(whole, part, length);
+    whole[length] = '\0';
+    if (stat(whole, &stat_of) != 0 || !S_ISREG(stat_of.st_mode)) {
+        whole[0] = '\0';
+        return false;
+    }
+    used = add(to, size, 0, "the VM was killed while it dumped, and this is a part of the dump: the beginning is in ");
+    add(to, size, used, strrchr(whole, '/') != NULL ? strrchr(whole, '/') + 1 : whole);
+    return true;
 }
 
 bool ends_early(const struct hprof_summary *summary)

@@ -2,6 +2,7 @@
 #ifndef HPROF_CLI_PARTS_BESIDE_H
 #define HPROF_CLI_PARTS_BESIDE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +16,16 @@ struct parts_beside {
     bool is_stale;    /* FILE is complete without them: they are of an earlier dump */
 };
 
+/* Of a name FILE.p0, FILE.p1 and so on, the length of FILE; 0 of any other. */
+size_t part_stem(const char *name);
+
 /* The parts beside a file, by what its summary says of it. */
 struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary);
 /* Writes a sentence about the parts, if there are some. */
 void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size);
+/* Writes a sentence about a file that is a part of another one, which is beside it, and the name of that one. False, and no name,
+ * if there is none. */
+bool describe_part(const char *part, char whole[PATH_MAX], char *to, size_t size);
 /* The name of a part without its folder. False if the name is too long. */
 bool name_part(const char *file, unsigned part, char *to, size_t size);
 /* Whether nothing is wrong but that the end is missing: with parts beside it, the dump is incomplete. */

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "parts_named.h"
 #include "printable.h"
+#include "processors.h"
 #include "progress.h"
 #include "repair_json.h"
 #include "repair_losses.h"
@@ -260,6 +261,7 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     repair.profile = options->profile;
     repair.severities = options->severities;
     repair.max_memory = options->max_memory;
+    repair.threads = options->jobs == 0 ? processor_count() : options->jobs;
     repair.parts = parts->fds;
     repair.part_count = parts->count;
     repair.parts_are_sure = options->parts != NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog.h"
+#include "closing.h"
 #include "messages.h"
 #include "numbers.h"
 
@@ -83,6 +84,14 @@ uint64_t count_roots(const struct hprof_summary *s)
     return roots;
 }
 
+bool is_changed_as_text(const struct hprof_summary *s)
+{
+    unsigned everywhere = HPROF_TRANSFER_CRLF | HPROF_TRANSFER_LATIN1 | HPROF_TRANSFER_SEVEN_BIT;
+
+    /* A string may have U+FFFD. */
+    return (s->transfer & everywhere) != 0 || ((s->transfer & HPROF_TRANSFER_REPLACED) != 0 && count_objects(s) == 0);
+}
+
 bool is_checked(const struct hprof_summary *s)
 {
     return s->status == HPROF_VALID || s->status == HPROF_INVALID;
@@ -113,6 +122,8 @@ const char *report_missing(const struct hprof_summary *s, char text[MISSING_SIZE
                  s->missing_objects == 1 ? " is" : "s are");
     else if (s->missing_undecided)
         snprintf(text, MISSING_SIZE, "objects may be missing");
+    else if (s->is_part)
+        snprintf(text, MISSING_SIZE, "a part of a dump");
     else if (s->totals[hprof_rule_find("REC-007")] > 0)
         snprintf(text, MISSING_SIZE, "the end of the heap dump is missing");
     else

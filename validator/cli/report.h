@@ -37,7 +37,8 @@ struct report {
     bool is_stdin;
     struct hprof_summary summary; /* a copy */
     char hint[REPORT_TEXT_SIZE];  /* of the summary */
-    struct parts_beside parts;    /* until report_file() returns */
+    struct parts_beside parts;
+    char whole[PATH_MAX]; /* the file beside it of which it is a part; "" for none */
     bool opened;
 
     void *state; /* the writer's own */
@@ -69,6 +70,8 @@ void report_end(struct report *report, enum hprof_status worst);
 
 /* Whether the file was read to its end, so that there is a verdict. */
 bool is_checked(const struct hprof_summary *summary);
+/* Whether a transfer as text changed bytes all over the dump: all findings follow from that. */
+bool is_changed_as_text(const struct hprof_summary *summary);
 
 /* Whether nothing in the framing is wrong, and the compressed file, if it is one, is not damaged. */
 bool is_well_formed(const struct hprof_summary *summary);

@@ -15,6 +15,7 @@
 struct concise {
     struct tally tally;
     struct gravest gravest;
+    uint64_t errors;  /* printed for the file */
     uint64_t shown[]; /* findings printed for the file, by rule */
 };
 
@@ -44,6 +45,7 @@ static void file(struct report *report)
 
     memset(concise->shown, 0, hprof_rule_count() * sizeof concise->shown[0]);
     concise->gravest = (struct gravest){.rule = NULL};
+    concise->errors = 0;
     tally_add(&concise->tally, &report->summary);
     print_unopened(report);
 }
@@ -56,14 +58,33 @@ static void finding(struct report *report, const struct hprof_rule *rule, const 
     char text[SENTENCE_SIZE], number[NUMBER_SIZE];
 
     gravest_note(&concise->gravest, report, rule, f);
-    if (f->severity <= HPROF_NOTE)
+    if (f->severity <= HPROF_NOTE || (is_changed_as_text(s) && (f->severity < HPROF_ERROR || concise->errors > 0)))
         return;
+    concise->errors += f->severity == HPROF_ERROR;
     print_finding_line(report, f->severity, rule->id, f->offset, format_sentence(report, rule, f, text));
     concise->shown[f->rule]++;
-    if (concise->shown[f->rule] == report_shown(report, f->rule) && total > concise->shown[f->rule]) {
+    if (!is_changed_as_text(s) && concise->shown[f->rule] == report_shown(report, f->rule) && total > concise->shown[f->rule]) {
         snprintf(text, sizeof text, "and %s more", format_exact(number, total - concise->shown[f->rule]));
         print_finding_line(report, f->severity, rule->id, HPROF_NO_OFFSET, text);
     }
+}
+
+/* What follows from one cause has one line. */
+static void print_folded(const struct report *report, uint64_t printed)
+{
+    const struct hprof_summary *s = &report->summary;
+    const uint64_t errors = s->errors - printed;
+    char number[NUMBER_SIZE], line[160];
+    size_t used = 0;
+
+    if (errors > 0)
+        used = (size_t)snprintf(line, sizeof line, "and %s more error%s", format_exact(number, errors), plural(errors));
+    if (s->warnings > 0)
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s %s warning%s", used > 0 ? "," : "and",
+                                 format_exact(number, s->warnings), plural(s->warnings));
+    snprintf(line + used, sizeof line - used, ": all follow from the transfer; -v lists them");
+    if (used > 0)
+        print_indented_line(report, line);
 }
 
 static void file_end(struct report *report, double seconds)
@@ -77,6 +98,8 @@ static void file_end(struct report *report, double seconds)
         return;
     if (is_healthy)
         print_closing_line(report, false, true);
+    if (is_changed_as_text(s))
+        print_folded(report, concise->errors);
     print_outlook(report, &concise->gravest, false);
     if (s->failure[0] != '\0' && report->apart)
         wrap_hanging(report->out, s->failure, TEXT_INDENT, 0, report->width);
@@ -123,6 +146,14 @@ static void verdict_end(struct report *report, double seconds)
         print_closing_line(report, true, true);
 }
 
+/* The parts of a dump are files of the directory, too: what they are is said. */
+static void verdict_end_of_many(struct report *report, double seconds)
+{
+    verdict_end(report, seconds);
+    if (report->opened && (report->parts.numbers != 0 || report->summary.is_part))
+        print_cause(report);
+}
+
 static void end_verdicts(struct report *report, enum hprof_status worst)
 {
     (void)report;
@@ -136,4 +167,4 @@ static void end_many(struct report *report, enum hprof_status worst)
 }
 
 const struct report_writer report_verdict = {verdict_size, begin, verdict_file, no_finding, verdict_end, end_verdicts};
-const struct report_writer report_many = {verdict_size, begin, verdict_file, no_finding, verdict_end, end_many};
+const struct report_writer report_many = {verdict_size, begin, verdict_file, no_finding, verdict_end_of_many, end_many};

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -194,6 +195,48 @@ def test_parts_beside_a_dump_that_ends_early(tmp_path: Path) -> None:
             (tmp_path / f"heap.hprof.p{part}").unlink()
 
 
+def test_an_incomplete_dump_in_parts_is_allowed(tmp_path: Path) -> None:
+    """Whatever its last record lacks. Without its parts a truncated dump is invalid."""
+    data = read("jdk25")
+    last = [body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS][-1]
+    for cut in (last, last - 5, last - 100):
+        (tmp_path / "heap.hprof").write_bytes(data[:cut])
+        alone = run("--allow-incomplete", "heap.hprof", cwd=tmp_path).status
+        assert alone == (cut != last)
+        (tmp_path / "heap.hprof.p0").write_bytes(data[last:])
+        assert run("heap.hprof", cwd=tmp_path).status == 1
+        for options in ([], ["-j2", "heap.hprof.p0"]):
+            done = run("--allow-incomplete", *options, "heap.hprof", cwd=tmp_path)
+            assert done.status == 0 and "heap.hprof: incomplete" in done.out and "which is allowed" in done.out
+        (tmp_path / "heap.hprof.p0").unlink()
+
+
+def test_a_part_alone(tmp_path: Path) -> None:
+    """It is called what it is, in a directory too, and the command to repair the dump is that of the file beside it."""
+    data = read("jdk25")
+    last = [body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS][-1]
+    folder = tmp_path / "some"
+    folder.mkdir()
+    (folder / "heap.hprof.p0").write_bytes(data[last:])
+    (folder / "heap.hprof.p10").write_bytes(data[last:])
+    (folder / "heap.hprof.px").write_bytes(data[last:])
+    for name in ("heap.hprof.p0", "heap.hprof.p10"):
+        done = run(name, cwd=folder)
+        assert (done.status, done.err) == (1, "")
+        assert f"\n{name}: incomplete, a part of a dump, 1 error" in done.out
+        assert "likely: the VM was killed while it dumped, and this is a part of the dump" in done.out and "fix:" not in done.out
+        assert run("--allow-incomplete", name, cwd=folder).status == 0
+    done = run("some", cwd=tmp_path)
+    assert re.findall(r"^some/(\S+): incomplete, a part of a dump", done.out, re.M) == ["heap.hprof.p0", "heap.hprof.p10"]
+    assert done.out.count("likely: the VM was killed while it dumped") == 2 and "2 files: 2 incomplete" in done.out
+    (folder / "heap.hprof").write_bytes(data[:last])
+    done = run("heap.hprof.p0", cwd=folder)
+    assert "the beginning is in heap.hprof\n  fix: hprof-validate --repair fixed.hprof heap.hprof\n" in done.out
+    done = run("some", cwd=tmp_path)
+    assert "some/heap.hprof: incomplete" in done.out and "1 file: 1 incomplete" in done.out
+    assert "the dump is in parts; the rest is in heap.hprof.p0, heap.hprof.p10\n" in done.out
+
+
 def test_stale_parts_beside_a_complete_dump(tmp_path: Path) -> None:
     (tmp_path / "heap.hprof").write_bytes(read("jdk25"))
     (tmp_path / "heap.hprof.p0").write_bytes(b"\x1c" + bytes(8))
@@ -224,7 +267,9 @@ def test_what_is_no_dump_is_named(start: bytes, tmp_path: Path) -> None:
             (one,) = found["findings"]
             assert one["rule"] == "HDR-001"
             assert one["found"].startswith(KINDS[start])
-            assert found["hint"] is None  # such as that it was transferred as text
+            is_part = KINDS[start].startswith("a part of a dump")
+            assert found["incomplete"] == is_part
+            assert (found["hint"] or "").partition(" while")[0] == ("the VM was killed" if is_part else "")
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dumps import OBJECT, dump, instance, object_array
+from dumps import OBJECT, dump, instance, object_array, utf8
 from some_cases import some
 from tool import SOURCE, report_one, run
 
@@ -96,6 +97,49 @@ def test_what_is_cut_after_a_transfer_is_undone_too(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(content)
             assert run("--repair", f"{name}.copy", name, cwd=tmp_path).status == 0
         assert (tmp_path / "changed.copy").read_bytes() == (tmp_path / "cut.copy").read_bytes()
+
+
+SEVEN_BITS = bytes(range(128)) * 2
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_what_follows_from_a_transfer_is_one_line(name: str, tmp_path: Path) -> None:
+    """Of hundreds of findings. -v lists them, and so do the formats for programs."""
+    data = gold.read(SOURCE, name)
+    for changed in (TRANSFERS["crlf"](data), TRANSFERS["latin1"](data), data.translate(SEVEN_BITS)):
+        (tmp_path / "changed").write_bytes(changed)
+        found = report_one("--profile", "auto", "changed", cwd=tmp_path)
+        lines = run("changed", cwd=tmp_path).out.splitlines()
+        assert len(lines) <= 8 and len([one for one in lines if ": error[" in one or ": warning[" in one]) == 1, lines
+        more = found["errors"] - 1
+        if more + found["warnings"]:
+            numbers = [int(n.replace(",", "")) for n in re.findall(r"[0-9,]*[0-9]", lines[1].partition(":")[0])]
+            assert lines[1].startswith("  and ") and numbers == [n for n in (more, found["warnings"]) if n], lines
+        assert len(run("-v", "changed", cwd=tmp_path).out.splitlines()) > len(lines)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_replaced_bytes_are_lost(name: str, tmp_path: Path) -> None:
+    """There is no command that brings them back, so none is named."""
+    (tmp_path / "changed").write_bytes(gold.read(SOURCE, name).decode("utf-8", "replace").encode())
+    done = run("changed", cwd=tmp_path)
+    assert "replaced by U+FFFD (EF BF BD) and are lost; transfer the dump again, in binary mode" in done.out
+    assert "--repair" not in done.out and done.out.count(": error[") == 1
+    assert run("--repair", "copy", "changed", cwd=tmp_path).status == 1
+
+
+def test_a_truncated_dump_whose_strings_have_replacement_characters_is_repaired(tmp_path: Path) -> None:
+    """Its bytes are UTF-8 by chance."""
+    for count in range(4, 12):
+        data = dump(*[instance(0x20 + 8 * n, OBJECT) for n in range(count)], timestamp=0x10101010101)
+        data = data[:31] + utf8(0x70, "\ufffd\ufffd\ufffd") + data[31:]
+        if data == data.decode("utf-8", "ignore").encode():
+            break
+    else:
+        pytest.fail("no such dump")
+    (tmp_path / "cut").write_bytes(data[:-30])
+    assert "  fix: hprof-validate --repair fixed.hprof cut\n" in run("cut", cwd=tmp_path).out
+    assert run("--repair", "copy", "cut", cwd=tmp_path).status == 0
 
 
 def test_seven_bits_cannot_be_undone(tmp_path: Path) -> None:

@@ -117,6 +117,21 @@ def test_a_lost_superclass_has_what_its_subclasses_lack(tmp_path: Path) -> None:
     assert "added: 1 stand-in for lost class, " in text
 
 
+@pytest.mark.parametrize("name", ["[I", "[Ljava/lang/String;"])
+def test_instances_of_a_class_with_the_name_of_arrays_keep_it_with_another_name(name: str, tmp_path: Path) -> None:
+    """The name is wrong for them. A second repair changes nothing."""
+    head, heap = VALID[: VALID.index(b"\x1c\0\0\0\0")], VALID[VALID.index(b"\x1c\0\0\0\0") + 9 : -len(END)]
+    one, array = instance(0x1000, 0x500), struct.pack(">BQIIBI", 0x23, 0x2000, 0, 1, 10, 7)
+    data = head + utf8(7, name) + load_class(7, 0x500, 7) + record(0x1C, heap + class_dump(0x500, OBJECT) + one + array) + END
+    copy, text = repair(data, tmp_path)
+    found = content(copy)
+    assert (found.objects[0x1000], found.objects[0x2000]) == (one, array)
+    assert found.objects[0x500] == class_dump(0x500, OBJECT)
+    assert "1 LOAD_CLASS\n" in text and "INSTANCE" not in text
+    again, text = repair(copy, tmp_path)
+    assert again == copy and "stand-in" not in text
+
+
 def test_readers_that_refuse_a_dump_without_classes_are_named(tmp_path: Path) -> None:
     """As a VM leaves it that is killed while it writes objects. The readers were tried with such a dump."""
     start = VALID[: VALID.index(b"\x1c\0\0\0\0")]

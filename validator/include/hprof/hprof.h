@@ -154,8 +154,8 @@ struct hprof_summary {
     size_t producer_profile;               /* index of the profile of the likely producer; strict if it is unknown */
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
     /* Nothing is wrong but that something is missing: objects that are referred to (in all profiles but strict), the end of a
-     * series of segments (REC-007), or everything but definitions (REC-016); or missing_undecided. There is no other error. The
-     * status is then HPROF_INVALID, unless allow_incomplete is set. */
+     * series of segments (REC-007), everything but definitions (REC-016), or the file to which a part belongs (is_part); or
+     * missing_undecided. There is no other error. The status is then HPROF_INVALID, unless allow_incomplete is set. */
     bool incomplete;
     uint64_t missing_objects; /* at least so many: the distinct IDs that are referred to and not dumped, outside of quirks */
     bool missing_undecided;   /* one reading was too little to decide whether objects are missing; for a file it would do */
@@ -168,6 +168,7 @@ struct hprof_summary {
     uint64_t quirk_notes[HPROF_RULE_ROOM]; /* by rule: how many of the totals are notes because of a quirk of the profile */
     unsigned transfer;                     /* HPROF_TRANSFER_*: what a transfer has done to the dump, by its first bytes */
     size_t kindest_profile;                /* index of the profile in which the dump has the fewest errors */
+    bool is_part;                          /* a part of a dump, FILE.p0 or another, which has no header */
 };
 
 static inline void hprof_summary_init(struct hprof_summary *summary)
@@ -199,11 +200,13 @@ static inline void hprof_source_init(struct hprof_source *source)
 }
 
 /* A transfer has put text before the header, made CR LF of each LF, stored each byte from 128 on as a character of Latin-1 in
- * UTF-8, or cleared the highest bit of each byte. All but the last can be undone exactly, and a repair does that. */
+ * UTF-8, cleared the highest bit of each byte, or put U+FFFD in place of bytes that are not UTF-8. All but the last two can be
+ * undone exactly, and a repair does that. */
 #define HPROF_TRANSFER_TEXT_BEFORE 1u
 #define HPROF_TRANSFER_CRLF 2u
 #define HPROF_TRANSFER_LATIN1 4u
 #define HPROF_TRANSFER_SEVEN_BIT 8u
+#define HPROF_TRANSFER_REPLACED 16u
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 
@@ -358,6 +361,7 @@ struct hprof_repair {
     /* Called at the end for each class, the most bytes first; or NULL, which saves the time to count the objects of these
      * classes. */
     int (*on_class_loss)(void *context, const struct hprof_class_loss *loss);
+    unsigned threads; /* as in struct hprof_options; 0 means 1 */
 };
 
 static inline void hprof_repair_init(struct hprof_repair *repair)

@@ -48,6 +48,13 @@ static bool is_zero(const uint8_t *p, size_t n)
 
 enum { TAR_SIZE = 262 }; /* of the beginning of a tar file up to the end of "ustar" */
 
+/* A part of a dump begins with a segment, as HotSpot writes it, and has no header. */
+static bool is_part(const uint8_t *p, size_t n)
+{
+    return n > RECORD_HEADER_SIZE && p[0] == TAG_HEAP_DUMP_SEGMENT && !get_u4(p + RECORD_TIME_AT) &&
+           is_subrecord_tag(p[RECORD_HEADER_SIZE]);
+}
+
 /* The kind of a file that is often mistaken for a dump, by its first bytes, or NULL. */
 static const char *kind_of_file(const uint8_t *p, size_t n)
 {
@@ -92,8 +99,7 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
             return kinds[i].kind;
     if (n >= 2 && p[0] == '{' && (p[1] == '"' || p[1] == '\n' || p[1] == '\r' || p[1] == ' ' || p[1] == '}'))
         return "JSON: perhaps an error message saved in place of the dump";
-    if (n > RECORD_HEADER_SIZE && p[0] == TAG_HEAP_DUMP_SEGMENT && !get_u4(p + RECORD_TIME_AT) &&
-        is_subrecord_tag(p[RECORD_HEADER_SIZE]))
+    if (is_part(p, n))
         return "a part of a dump, without its header: FILE.p0, FILE.p1 and so on belong after FILE";
     if (n >= ZEROS_LEAST && is_zero(p, n))
         return "zeros: the file was made, and nothing was written to it";
@@ -162,6 +168,7 @@ bool check_header(struct checker *ck, bool is_truncated)
         end_sound_part(ck->run, 0);
         n = input_need(ck->in, TAR_SIZE);
         show_start(shown, ck->in->at, n);
+        ck->run->sum.is_part = is_part(ck->in->at, n);
         show_later_header(ck, later, sizeof later);
         report(ck, RULE_HDR_001, 0, "\"JAVA PROFILE 1.0.1\" or \"JAVA PROFILE 1.0.2\" and a NUL", "%s%s", shown, later);
         return false;

@@ -40,6 +40,8 @@ void conclude_transfer(struct engine *e)
     if (e->run.memory.exhausted || e->in.error || sum->sound_until >= sum->bytes)
         return;
     sum->transfer |= e->high_bytes ? e->transfer & ~HPROF_TRANSFER_SEVEN_BIT : e->transfer;
+    if (!sum->transfer && e->was_transcoded)
+        sum->transfer = HPROF_TRANSFER_REPLACED;
 }
 
 void look_for_zeros(struct engine *e)
@@ -177,6 +179,9 @@ const char *choose_hint(struct engine *e)
 
     if (e->run.memory.exhausted || e->in.error)
         return NULL;
+    if (e->run.sum.is_part)
+        return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after "
+               "FILE";
     if (e->run.sum.transfer & HPROF_TRANSFER_TEXT_BEFORE)
         return "text precedes the dump: a message of the tool that wrote it, or the headers of a download";
     if (e->run.sum.transfer & HPROF_TRANSFER_CRLF)
@@ -186,8 +191,10 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.transfer & HPROF_TRANSFER_SEVEN_BIT)
         return "transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again, in binary "
                "mode";
-    if (is_malformed && e->was_transcoded)
-        return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost";
+    if (e->run.sum.transfer & HPROF_TRANSFER_REPLACED)
+        return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost; transfer the "
+               "dump again, "
+               "in binary mode";
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)

@@ -165,7 +165,7 @@ static void describe_failure(struct engine *e)
 /* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */
 static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
 {
-    static const enum rule rules[] = {RULE_REC_007, RULE_REC_016};
+    static const enum rule rules[] = {RULE_REC_007, RULE_REC_016, RULE_HDR_001};
     struct hprof_summary *sum = e->run.summary;
     bool is_missing = false;
     uint64_t others = verdict->errors;
@@ -182,7 +182,7 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
     is_missing |= e->run.undecided && e->run.options->profile != PROFILE_STRICT &&
                   findings_severity(choice, RULE_REF_002, SHAPE_ANY, &quirk) >= HPROF_WARNING;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        uint64_t total = verdict->totals[rules[i]];
+        uint64_t total = rules[i] != RULE_HDR_001 || sum->is_part ? verdict->totals[rules[i]] : 0;
 
         if (total && findings_severity(choice, rules[i], SHAPE_ANY, &quirk) == HPROF_ERROR) {
             is_missing = true;
@@ -204,6 +204,7 @@ static void summarize_counts(struct engine *e)
     sum->bytes = counts->bytes;
     sum->sound_until = counts->sound_until < counts->bytes ? counts->sound_until : counts->bytes;
     sum->skipped = counts->skipped;
+    sum->is_part = counts->is_part;
     sum->references = counts->references;
     memcpy(sum->record_counts, counts->record_counts, sizeof sum->record_counts);
     memcpy(sum->subrecord_counts, counts->subrecord_counts, sizeof sum->subrecord_counts);
@@ -371,7 +372,7 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
 
 /* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
-                                  struct jumps *jumps, struct counted *counted)
+                                  struct jumps *jumps, struct counted *counted, unsigned without)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
@@ -390,8 +391,9 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     input_allow_going_back(&e->in);
     if (options->threads > 1)
         input_allow_threads(&e->in, options->threads);
-    e->is_followed = jumps != NULL;
+    e->is_followed = jumps && !(without & WITHOUT_LONG_ARRAYS);
     e->run.counted = counted;
+    findings_want(&e->run.findings, options->on_finding != NULL, !(without & WITHOUT_REFERENCES));
     begin_gzip(e);
     status = run(e);
     if (jumps)
@@ -403,15 +405,16 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     return status;
 }
 
-enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps)
+enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
+                                      unsigned without)
 {
-    return validate(source, options, NULL, jumps, NULL);
+    return validate(source, options, NULL, jumps, NULL, without);
 }
 
 enum hprof_status validate_and_count(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
                                      struct counted *counted)
 {
-    return validate(source, options, NULL, jumps, counted);
+    return validate(source, options, NULL, jumps, counted, 0);
 }
 
 /* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */
@@ -424,7 +427,7 @@ static enum hprof_status validate_if_allowed(struct input_source source, const c
     if (reason)
         return refuse(NULL, summary, HPROF_USAGE, reason);
     reason = unusable ? unusable : is_versioned(summary) ? why_refused(&own) : not_initialised;
-    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL);
+    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL, 0);
 }
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)

@@ -21,6 +21,7 @@ void findings_init(struct findings *d, struct memory *memory, uint64_t max_error
     d->memory = memory;
     d->cap = max_errors && max_errors < UINT64_MAX - WITHDRAWN_MOST ? max_errors + WITHDRAWN_MOST : UINT64_MAX;
     chunks_init(&d->wanted, memory, sizeof(struct wanted_offset));
+    d->wants_offsets = d->wants_references = true;
 }
 
 static void free_texts(struct findings *d, struct finding *f)
@@ -272,9 +273,16 @@ void findings_verdict(const struct findings *d, const struct severity_choice *ch
     }
 }
 
+void findings_want(struct findings *d, bool offsets, bool references)
+{
+    d->wants_offsets = offsets;
+    d->wants_references = references;
+}
+
 void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kind kind, uint64_t subject)
 {
-    struct wanted_offset *wanted = chunks_add(&d->wanted);
+    bool is_reference = kind == WANTED_REFERENCE || kind == WANTED_ELEMENT;
+    struct wanted_offset *wanted = d->wants_offsets && (d->wants_references || !is_reference) ? chunks_add(&d->wanted) : NULL;
 
     if (!wanted)
         return;

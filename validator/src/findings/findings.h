@@ -49,12 +49,13 @@ enum { LATEST_FINDINGS = 64 };
 
 struct findings {
     struct memory *memory;
-    uint32_t dump;        /* the number of the present heap dump */
-    uint64_t counted;     /* findings so far, including those rolled back */
-    bool silent;          /* only findings of the GZ family are counted */
-    uint64_t cap;         /* findings kept for each rule and shape; UINT64_MAX for all */
-    struct chunks wanted; /* struct wanted_offset */
-    struct shown *shown;  /* room for all kept findings, from findings_prepare() on */
+    uint32_t dump;                        /* the number of the present heap dump */
+    uint64_t counted;                     /* findings so far, including those rolled back */
+    bool silent;                          /* only findings of the GZ family are counted */
+    uint64_t cap;                         /* findings kept for each rule and shape; UINT64_MAX for all */
+    struct chunks wanted;                 /* struct wanted_offset */
+    bool wants_offsets, wants_references; /* whether anybody will see these offsets: any, and those of references */
+    struct shown *shown;                  /* room for all kept findings, from findings_prepare() on */
     size_t shown_capacity;
     struct finding_group {
         enum rule rule; /* rule and shape are set by the first finding */
@@ -106,7 +107,10 @@ void findings_end(struct findings *d);
 /* Gives a finding its texts. `path` may be NULL. */
 void findings_describe(struct findings *d, struct finding *f, const char *path, const char *expected, const char *found);
 
-/* Has the second look find an offset of the finding. */
+/* Before the first finding: which offsets the second look is to find. By default all. */
+void findings_want(struct findings *d, bool offsets, bool references);
+
+/* Has the second look find an offset of the finding, if these are wanted. */
 void findings_want_offset(struct findings *d, struct finding *f, enum wanted_kind kind, uint64_t subject);
 
 /* Says what uses the subject at the offset. */

@@ -35,14 +35,24 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
 
 static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
 {
-    leave_out_at(r, offset);
     missing_note(r, rule, offset);
+    if (missing_rename(r, rule, offset))
+        return;
+    leave_out_at(r, offset);
     if (rule == RULE_STK_012)
         note_missing_trace(r, offset);
     if (rule == RULE_OBJ_002 || rule == RULE_OBJ_003 || rule == RULE_CLS_010)
         keymap_put(&r->undefined_at, offset, 0);
     if (rule == RULE_OBJ_004 || rule == RULE_CLS_009)
         keymap_put(&r->twice_at, offset, 0);
+}
+
+/* Of the class 0 there is no stand-in. */
+static bool is_class_zero(struct repair *r, const struct hprof_finding *f)
+{
+    uint8_t id[8];
+
+    return f->rule == RULE_OBJ_003 && copy_read(r, f->offset, id, r->id_size) && !get_id(id, r->id_size);
 }
 
 static int on_finding(void *context, const struct hprof_finding *f)
@@ -52,7 +62,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
     enum rule rule = (enum rule)f->rule;
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
-    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule)) {
+    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule) && !is_class_zero(r, f)) {
         r->wants_stand_in = true;
         return 0;
     }
@@ -74,7 +84,6 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     check->repair->result.bytes_out = summary->bytes;
     check->repair->result.checked_profile = summary->profile;
     check->repair->result.warnings = summary->warnings;
-    check->repair->kindest = summary->kindest_profile;
     repair_note_copy(check->repair, summary);
     if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
@@ -98,11 +107,24 @@ static void clear_undefined(struct repair *r)
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
+/* Of what is missing nothing is left out, unless the caller makes that an error. */
+static bool wants_references(const struct repair *r)
+{
+    return r->asked.severities && r->asked.severities[RULE_REF_002] != HPROF_UNCHANGED;
+}
+
+/* The check of the input has found the arrays that hold lost objects. There are others only if an object that was given back
+ * leads to one, if a part has what another part lacks, or if a later pass left something out. */
+static bool seeks_long_arrays(const struct repair *r)
+{
+    return r->pass || r->result.parts_joined || r->result.sizes_mended;
+}
+
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
     struct hprof_allocator allocator;
     struct hprof_options options;
-    enum hprof_status status;
+    unsigned without = wants_references(r) ? 0 : WITHOUT_REFERENCES;
 
     hprof_options_init(&options);
     repair_share_memory(r, &options, &allocator);
@@ -118,22 +140,12 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     r->offset_count = 0;
     clear_undefined(r);
     jumps_clear(&r->jumps);
-    status = validate_with_jumps(source_of_fd(r->to), &options, &r->jumps);
-    return status;
+    if (!seeks_long_arrays(r))
+        without |= WITHOUT_LONG_ARRAYS;
+    return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, without);
 }
 
 /* ---- Passes ---- */
-
-/* "auto" means the profile of the producer that is recognised, or else that by which the least is left out. Whether that is
- * another than the last check has used. */
-static bool takes_kinder_profile(struct repair *r)
-{
-    if (r->profile != hprof_profile_find("auto") || r->kindest == r->result.checked_profile ||
-        r->result.checked_profile != hprof_profile_find("strict"))
-        return false;
-    r->profile = r->kindest;
-    return true;
-}
 
 /* The first pass: the input, and the parts that follow it. */
 static enum hprof_status copy_all_files(struct repair *r, struct input_source from)
@@ -170,6 +182,7 @@ static bool copy_again(struct repair *r)
 {
     const struct stand_ins *s = &r->stand_ins;
 
+    r->pass++;
     r->base = s->definitions_size + s->classes_size + RECORD_HEADER_SIZE * s->dump_count;
     r->stand_ins.next_dump = 0;
     r->is_first_pass = false;
@@ -229,10 +242,6 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         check = (struct check){.repair = r};
         r->wants_stand_in = false;
         status = check_copy(r, &check);
-        if (status == HPROF_INVALID && takes_kinder_profile(r)) {
-            check = (struct check){.repair = r};
-            status = check_copy(r, &check);
-        }
         if (status == HPROF_LIMIT)
             memory_exhaust(&r->memory);
         if (r->memory.exhausted || r->error)
@@ -271,9 +280,12 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
     jumps_init(&r->jumps, &r->memory);
+    keymap_init(&r->renamed, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
+    r->needs_classes = !r->asked.severities || r->asked.severities[RULE_OBJ_002] == HPROF_UNCHANGED ||
+                       r->asked.severities[RULE_OBJ_002] == HPROF_ERROR;
     r->may_stand_in = !r->asked.no_stand_ins;
     for (int i = 0; i < LEFT_KINDS; i++)
         keymap_init(&r->left_index[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
@@ -300,6 +312,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->dumped_classes);
     keymap_clear(&r->stood_in);
+    keymap_clear(&r->renamed);
     missing_clear(r);
     damage_clear(r);
     stand_ins_clear(r);

@@ -52,7 +52,7 @@ struct heap_record {
     uint64_t copied_until; /* where it ends there, once it is closed */
     uint64_t length;       /* as it is stated in the copy */
     bool is_mended;
-    uint64_t left_out; /* before it */
+    bool is_reduced; /* something in it was left out */
 };
 
 /* A sub-record that was copied. */
@@ -87,7 +87,6 @@ struct repair {
     struct names names;
     struct damage damage;
     size_t profile;      /* in which the copy is checked */
-    size_t kindest;      /* the profile in which the copy has the fewest errors */
     bool may_lack_names; /* a class of the copy may have no name */
     bool has_names;      /* names must be cleared */
     bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
@@ -99,9 +98,10 @@ struct repair {
 
     /* the copy */
     struct heap_record heap;
-    bool is_series;  /* of segments, which a HEAP_DUMP_END ends */
-    uint64_t end_at; /* the offset of the last HEAP_DUMP_END */
-    uint64_t base;   /* of the input, if that is in the file of the copy too */
+    bool is_series;   /* of segments, which a HEAP_DUMP_END ends */
+    uint64_t end_at;  /* the offset of the last HEAP_DUMP_END */
+    uint64_t base;    /* of the input, if that is in the file of the copy too */
+    bool is_in_place; /* the input is the file of the copy */
     int to;
     uint8_t *buffer;
     size_t buffered;
@@ -127,6 +127,7 @@ struct repair {
     struct keymap undefined_at;    /* offsets of these errors in the previous copy */
     struct keymap twice_at;        /* likewise those of IDs that are defined twice */
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
+    bool needs_classes;            /* instances of the class 0 are errors: even the first pass leaves them out */
     uint64_t heap_dump;            /* number of the present one */
 
     /* What the copy has, to find out whether classes of primitive arrays are lost. */
@@ -135,6 +136,9 @@ struct repair {
 
     struct stand_ins stand_ins;
     struct keymap stood_in; /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
+    struct keymap renamed;  /* a class whose name says another kind than its objects have: its LOAD_CLASS is left out, once, and
+                               gets a stand-in. The pass that does so; 0 for the next one */
+    unsigned pass;          /* 1 is the first one that reads the copy */
     bool may_stand_in;      /* what is missing gets stand-ins; if not, what needs it is left out */
     bool wants_stand_in;    /* the check of the copy found something that is missing */
 
@@ -249,6 +253,12 @@ void leave_out_at(struct repair *r, uint64_t offset);
 
 /* ---- repair_stand_ins.c ---- */
 
+/* Of a class in the present heap dump. Two of them have the same key by chance only. */
+static inline uint64_t stand_in_key(const struct repair *r, uint64_t class_id)
+{
+    return class_id ^ r->heap_dump * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 void stand_ins_clear(struct repair *r);
 /* Whether a finding is about something that a stand-in replaces. */
 bool stand_ins_fit(enum rule rule);
@@ -275,8 +285,11 @@ void missing_clear(struct repair *r);
 /* The copy has a finding of the rule at the offset: if something undefined is used there, all its uses are to be left out. */
 void missing_note(struct repair *r, enum rule rule, uint64_t offset);
 
+/* The finding of the copy says that the name of a class is wrong for its objects. Whether they are kept, with another name. */
+bool missing_rename(struct repair *r, enum rule rule, uint64_t offset);
+
 /* Whether the record of the cursor, or the sub-record at p, all bytes of which are available, uses something that is missing. */
-bool missing_in_record(const struct repair *r, struct cursor c);
+bool missing_in_record(struct repair *r, struct cursor c);
 bool missing_in_subrecord(const struct repair *r, const uint8_t *p);
 
 #endif

@@ -33,6 +33,15 @@ static struct stated stated_size(const uint8_t *p, uint64_t size, unsigned id_si
     }
 }
 
+/* A stand-in that breaks a rule itself: nothing of the dump is left out. */
+static void take_back_stand_in(struct repair *r, uint64_t size)
+{
+    input_skip(&r->in, size);
+    damage_note_shift(r, copy_size(r));
+    r->result.stand_in_classes--;
+    r->has_changed = r->heap.is_reduced = true;
+}
+
 /* Copies a sub-record. Its size is not the one that it says if it `is_mended`. */
 static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
 {
@@ -41,7 +50,8 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     size_t trace = trace_of_subrecord(r);
     uint64_t key, start = copy_size(r), copied_bytes;
     enum left_out_kind kind = kind_of(r, c, &key);
-    bool is_cleared = has_missing_trace(r, trace), is_bad = needs_missing_class(r, c);
+    bool is_cleared = has_missing_trace(r, trace),
+         is_bad = needs_missing_class(r, c) || (kind == LEFT_INSTANCE && !key && r->needs_classes);
     uint8_t tag = *r->in.at;
     struct stated stated = is_mended ? stated_size(r->in.at, size, r->id_size) : (struct stated){0};
 
@@ -52,7 +62,10 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
             kind = LEFT_TWICE;
             key = 0;
         }
-        leave_out(r, kind, key, input_skip(&r->in, size));
+        if (kind == LEFT_CLASS && keymap_get(&r->stood_in, stand_in_key(r, key), NULL))
+            take_back_stand_in(r, size);
+        else
+            leave_out(r, kind, key, input_skip(&r->in, size));
         return;
     }
     if (kind == LEFT_PRIMITIVE_ARRAY)
@@ -103,7 +116,7 @@ static void close_heap(struct repair *r)
         return;
     r->heap.is_open = false;
     r->heap.copied_until = copy_size(r);
-    if (!body && r->result.left_out > r->heap.left_out) {
+    if (!body && r->heap.is_reduced) {
         copy_cut(r, r->heap.start); /* all of it was left out */
         r->heap.copied_until = UINT64_MAX;
         return;
@@ -123,7 +136,7 @@ static void close_heap(struct repair *r)
 
 static void begin_heap(struct repair *r, uint64_t length)
 {
-    r->heap = (struct heap_record){.is_open = true, .start = copy_size(r), .length = length, .left_out = r->result.left_out};
+    r->heap = (struct heap_record){.is_open = true, .start = copy_size(r), .length = length};
 }
 
 static void repair_heap(struct repair *r)
@@ -224,12 +237,55 @@ static void follow_jump(struct repair *r, const struct jump *jump)
     }
 }
 
-/* Copies the next sub-record, unless reading failed there. */
-static void copy_next_subrecord(struct repair *r)
+/* Up to here objects need no look: no jump begins, no error is, and the heap dump record does not end. */
+static uint64_t plain_until(struct repair *r)
+{
+    struct jump jump;
+    uint64_t until = r->heap.end;
+
+    if (r->missing_traces.count || r->missing_classes.count)
+        return 0;
+    jump_is_here(r, &jump);
+    if (jump.from < until)
+        until = jump.from;
+    is_unwanted(r, 0); /* passes the offsets before */
+    if (r->next_offset < r->offset_count && r->offsets[r->next_offset] < until)
+        until = r->offsets[r->next_offset];
+    return until;
+}
+
+/* Copies the objects in memory that are copied as they are. */
+static void copy_objects(struct repair *r)
+{
+    uint64_t until = plain_until(r), left = until > r->in.offset ? until - r->in.offset : 0;
+    const uint8_t *const from = r->in.at, *p = from, *last = from;
+    const uint8_t *end = left < (size_t)(r->in.end - from) ? from + left : r->in.end;
+    struct measure m;
+
+    while (p < end && measure_object(p, (size_t)(end - p), r->id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+        if (*p == SUB_PRIMITIVE_ARRAY_DUMP)
+            r->array_types |= 1U << p[SIZE_OF(PRIMITIVE_ARRAY_DUMP, r->id_size)];
+        else if (*p == SUB_INSTANCE_DUMP && !get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, r->id_size), r->id_size))
+            break;
+        last = p;
+        p += m.size;
+    }
+    if (p == from)
+        return;
+    r->last =
+        (struct copied){.at = copy_size(r) + (uint64_t)(last - from), .end = r->in.offset + (uint64_t)(p - from), .tag = *last};
+    copy_input(r, (uint64_t)(p - from));
+}
+
+/* Copies the next sub-records, or leaves them out where reading failed. */
+static void copy_next_subrecords(struct repair *r)
 {
     struct jump jump;
     struct measure m;
 
+    copy_objects(r);
+    if (r->in.offset >= r->heap.end)
+        return;
     if (jump_is_here(r, &jump) && jump.failed) {
         follow_jump(r, &jump);
     } else if (jump.from == r->in.offset) {
@@ -294,7 +350,7 @@ static void copy_next_record(struct repair *r)
 static void copy_next(struct repair *r)
 {
     if (r->heap.is_open && r->in.offset < r->heap.end) {
-        copy_next_subrecord(r);
+        copy_next_subrecords(r);
         return;
     }
     close_heap(r);

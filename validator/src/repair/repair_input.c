@@ -55,6 +55,7 @@ enum hprof_status repair_failure(struct repair *r)
 bool repair_open(struct repair *r, struct input_source from)
 {
     input_close(&r->in);
+    r->is_in_place = from.fd == r->to;
     return input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r);
 }
 
@@ -71,6 +72,7 @@ void repair_share_memory(struct repair *r, struct hprof_options *options, struct
     *allocator = memory_allocator(&r->memory);
     options->allocator = allocator;
     options->max_memory = memory_left(r);
+    options->threads = r->asked.threads;
 }
 
 static int keep_reason(void *context, const struct hprof_summary *summary)
@@ -96,7 +98,7 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
     options.on_summary = keep_reason;
     options.context = &check;
     jumps_clear(&r->jumps);
-    status = validate_with_jumps(from, &options, &r->jumps);
+    status = validate_with_jumps(from, &options, &r->jumps, 0);
     if (status == HPROF_LIMIT)
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)

@@ -16,7 +16,7 @@ void leave_out(struct repair *r, enum left_out_kind kind, uint64_t key, uint64_t
         key = 0;
     }
     damage_note_shift(r, copy_size(r));
-    r->has_changed = true;
+    r->has_changed = r->heap.is_reduced = true;
     r->result.left_out += bytes;
     if (!keymap_get(&r->left_index[kind], key, &index)) {
         index = r->left_count;

@@ -16,6 +16,7 @@ struct tally {
         uint64_t kept;
     } * losses;
     size_t count, capacity;
+    uint64_t filter[16]; /* of their keys: few others pass */
 };
 
 static bool is_of_objects(enum left_out_kind kind)
@@ -23,11 +24,18 @@ static bool is_of_objects(enum left_out_kind kind)
     return kind == LEFT_INSTANCE || kind == LEFT_OBJECT_ARRAY || kind == LEFT_PRIMITIVE_ARRAY;
 }
 
+/* A bit of the filter. IDs of classes are multiples of 8. */
+static uint64_t *filter_word(struct tally *t, uint64_t key, uint64_t *bit)
+{
+    *bit = UINT64_C(1) << (key >> 3 & 63);
+    return &t->filter[(key >> 9 ^ key) & 15];
+}
+
 static void count_kept(struct tally *t, enum left_out_kind kind, uint64_t key)
 {
-    uint64_t index;
+    uint64_t index, bit;
 
-    if (keymap_get(&t->index[kind], key, &index))
+    if (*filter_word(t, key, &bit) & bit && keymap_get(&t->index[kind], key, &index))
         t->losses[index].kept++;
 }
 
@@ -48,7 +56,22 @@ static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
     else if (*p == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values))
         count_kept(t, LEFT_PRIMITIVE_ARRAY, values.type);
     else if (*p == SUB_CLASS_DUMP && read_CLASS_DUMP(&c, i, &class))
-        t->r->result.classes_without_name += !names_class(&t->names, class.class_id, name);
+        t->r->result.classes_without_name += t->r->may_lack_names && !names_class(&t->names, class.class_id, name);
+}
+
+/* Passes the objects in memory, before an offset. */
+static void count_objects(struct tally *t, uint64_t until)
+{
+    struct input *in = &t->r->in;
+    uint64_t left = until - in->offset;
+    const uint8_t *p = in->at, *end = left < (size_t)(in->end - p) ? p + left : in->end;
+    struct measure m;
+
+    while (p < end && measure_object(p, (size_t)(end - p), t->r->id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+        count_subrecord(t, p, (size_t)m.size);
+        p += m.size;
+    }
+    input_advance(in, (size_t)(p - in->at));
 }
 
 /* The sub-records of a heap dump record of the copy, which is valid. False if it cannot be read. */
@@ -59,6 +82,9 @@ static bool count_subrecords(struct tally *t, uint64_t end)
     while (in->offset < end) {
         struct measure m;
 
+        count_objects(t, end);
+        if (in->offset >= end)
+            break;
         if (!repair_measure_next(t->r, &m))
             return false;
         count_subrecord(t, in->at, (size_t)(in->end - in->at));
@@ -107,7 +133,8 @@ static void look_at_copy(struct tally *t)
     names_init(&t->names, &r->memory, &r->key, r->id_size);
     input_close(&r->in);
     if (input_open(&r->in, source_of_fd(r->to), 0, &usual_sizes, &r->memory, ignore_fault, NULL)) {
-        read_copy(t, false);
+        if (r->may_lack_names)
+            read_copy(t, false);
         read_copy(t, true);
     }
     names_clear(&t->names);
@@ -121,11 +148,13 @@ static void list_losses(struct tally *t)
 
     for (size_t i = 0; i < r->left_count; i++) {
         const struct left_out *l = &r->left[i];
+        uint64_t bit;
 
         if (!is_of_objects(l->kind) ||
             !memory_grow(&r->memory, (void **)&t->losses, &t->capacity, t->count + 1, sizeof *t->losses))
             continue;
         keymap_put(&t->index[l->kind], l->key, t->count);
+        *filter_word(t, l->key, &bit) |= bit;
         t->losses[t->count++] = (struct class_loss){.left = l};
     }
 }

@@ -5,12 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-void copy_flush(struct repair *r)
+/* At the end of what was written. */
+static void write_copy(struct repair *r, const uint8_t *bytes, size_t size)
 {
     size_t done = 0;
 
-    while (done < r->buffered && !r->error) {
-        ssize_t n = pwrite(r->to, r->buffer + done, r->buffered - done, (off_t)(r->written + done));
+    while (done < size && !r->error) {
+        ssize_t n = pwrite(r->to, bytes + done, size - done, (off_t)(r->written + done));
 
         if (n > 0)
             done += (size_t)n;
@@ -19,6 +20,11 @@ void copy_flush(struct repair *r)
         else if (errno != EINTR)
             r->error = errno;
     }
+}
+
+void copy_flush(struct repair *r)
+{
+    write_copy(r, r->buffer, r->buffered);
     r->written += r->buffered;
     r->buffered = 0;
 }
@@ -94,6 +100,22 @@ bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
     return got == n;
 }
 
+/* Bytes of the input, in memory. Many of them, not by way of the buffer; nor are they written where they already are. */
+static void copy_window(struct repair *r, size_t n)
+{
+    enum { MANY = 1 << 14 };
+
+    if (n < MANY) {
+        copy_put(r, r->in.at, n);
+    } else {
+        copy_flush(r);
+        if (!r->is_in_place || r->written != r->base + r->in.offset)
+            write_copy(r, r->in.at, n);
+        r->written += n;
+    }
+    input_advance(&r->in, n);
+}
+
 uint64_t copy_input(struct repair *r, uint64_t n)
 {
     uint64_t left = n;
@@ -103,8 +125,7 @@ uint64_t copy_input(struct repair *r, uint64_t n)
 
         if (!there)
             break;
-        copy_put(r, r->in.at, part);
-        input_advance(&r->in, part);
+        copy_window(r, part);
         left -= part;
     }
     return n - left;

@@ -109,10 +109,10 @@ static uint64_t find_object_class(struct survey *v, uint64_t *fields)
     return v->object_class;
 }
 
-/* False for the second time. Two pairs of class and heap dump have the same key by chance only. */
+/* False for the second time. */
 static bool may_make_class(struct survey *v, const struct seen_class *c)
 {
-    return keymap_add(&v->r->stood_in, c->id ^ v->r->heap_dump * UINT64_C(0x9e3779b97f4a7c15), 0, &(uint64_t){0});
+    return keymap_add(&v->r->stood_in, stand_in_key(v->r, c->id), 0, &(uint64_t){0});
 }
 
 static void make_class(struct survey *v, struct seen_class *c, uint64_t object, uint64_t object_fields)

@@ -124,7 +124,8 @@ static struct outcome check(const struct repair *r, struct input_source source)
     options.on_summary = keep_outcome;
     options.context = &outcome;
     options.max_memory = r->memory.limit;
-    outcome.status = validate_with_jumps(source, &options, NULL);
+    options.threads = r->asked.threads;
+    outcome.status = validate_with_jumps(source, &options, NULL, 0);
     return outcome;
 }
 
