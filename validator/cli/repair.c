@@ -176,7 +176,8 @@ static void print_verdict(FILE *out, const char *to, const struct hprof_repair_r
     char size[NUMBER_SIZE];
 
     print_safely(out, to);
-    fprintf(out, ": valid by profile %s", hprof_profile_at(repair->checked_profile)->name);
+    fprintf(out, ": %s by profile %s", repair->incomplete ? "incomplete" : "valid",
+            hprof_profile_at(repair->checked_profile)->name);
     if (repair->warnings > 0)
         fprintf(out, ", %" PRIu64 " warning%s", repair->warnings, repair->warnings == 1 ? "" : "s");
     fprintf(out, ", %s", format_size(size, repair->bytes_out));

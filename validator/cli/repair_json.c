@@ -133,6 +133,7 @@ void repair_json_end(struct repair_json *r, enum hprof_status status, const char
     json_put_string(json, "failure", failure);
     if (status == HPROF_VALID) {
         json_put_string(json, "profile", hprof_profile_at(repair->checked_profile)->name);
+        json_put_bool(json, "complete", !repair->incomplete);
         json_put_uint(json, "warnings", repair->warnings);
         json_put_uint(json, "bytes_in", repair->bytes_in);
         json_put_uint(json, "bytes_out", repair->bytes_out);

@@ -521,6 +521,23 @@ def test_standard_input(tmp_path: Path) -> None:
     assert (done.status, (tmp_path / "copy").read_bytes()) == (0, VALID)
 
 
+def test_a_class_that_is_dumped_again_is_left_out(tmp_path: Path) -> None:
+    """Producers' profiles only warn, but VisualVM reads such a dump short, and MAT refuses it."""
+    (tmp_path / "twice").write_bytes(dump(instance(0x20, OBJECT), class_dump(OBJECTS, OBJECT)))
+    done = run("--profile", "hotspot", "--repair", "copy", "twice", cwd=tmp_path)
+    assert (done.status, (tmp_path / "copy").read_bytes()) == (0, dump(instance(0x20, OBJECT)))
+    assert "1 sub-record whose ID is dumped already\n" in done.out
+
+
+def test_a_copy_from_which_objects_are_missing_is_incomplete(tmp_path: Path) -> None:
+    (tmp_path / "cut").write_bytes(dump(instance(0x20, OBJECT), object_array(0x28, OBJECTS, [0x20, 0x30]))[:-9])
+    done = run("--profile", "hotspot", "--repair", "copy", "cut", cwd=tmp_path)
+    assert (done.status, done.out.splitlines()[-1].split(",")[0]) == (0, "copy: incomplete by profile hotspot")
+    done = run("--profile", "hotspot", "--format", "json", "--force", "--repair", "copy", "cut", cwd=tmp_path)
+    assert (done.status, json.loads(done.out)["complete"]) == (0, False)
+    assert run("--profile", "hotspot", "copy", cwd=tmp_path).status == 1
+
+
 def test_quiet(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(VALID[:-3])
     whole = run("--repair", "copy", "broken", cwd=tmp_path).out

@@ -55,6 +55,12 @@ static bool is_class_zero(struct repair *r, const struct hprof_finding *f)
     return f->rule == RULE_OBJ_003 && copy_read(r, f->offset, id, r->id_size) && !get_id(id, r->id_size);
 }
 
+/* VisualVM and MAT fail on a class that is dumped twice, although producers' profiles allow it. */
+static bool readers_refuse(enum rule rule)
+{
+    return rule == RULE_CLS_009;
+}
+
 static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct check *check = context;
@@ -66,7 +72,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
         r->wants_stand_in = true;
         return 0;
     }
-    if (f->severity != HPROF_ERROR || doubt_explains(r, rule))
+    if ((f->severity != HPROF_ERROR && !readers_refuse(rule)) || doubt_explains(r, rule))
         return 0;
     if (!check->errors++)
         snprintf(check->first, sizeof check->first,
@@ -84,6 +90,7 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     check->repair->result.bytes_out = summary->bytes;
     check->repair->result.checked_profile = summary->profile;
     check->repair->result.warnings = summary->warnings;
+    check->repair->result.incomplete = summary->incomplete;
     repair_note_copy(check->repair, summary);
     if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
@@ -254,7 +261,8 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         is_made = makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
-        if (status == HPROF_VALID && !(is_made && has_stand_ins(r)) && !r->jumps.list.count) /* no array holds lost objects */
+        if (status == HPROF_VALID && !check.errors && !(is_made && has_stand_ins(r)) &&
+            !r->jumps.list.count) /* no array holds lost objects */
             return status;
         if (is_made && has_stand_ins(r))
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
