@@ -59,6 +59,15 @@ def test_a_part_in_the_middle_is_missing_or_there_twice(name: str, tmp_path: Pat
     assert shown >= 1  # of eight
 
 
+def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path) -> None:
+    """The record goes on with the sub-records of the next one."""
+    data = read("jdk25")
+    (record, second) = [body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS][:2]
+    found = hint(data[: second - 30000] + data[second + 35536 :], tmp_path)
+    assert found.startswith(f"the heap dump record at {record:#x} goes on for ")
+    assert found.endswith(" KB: a part in the middle was lost, with the header of the next record")
+
+
 def test_a_wrong_length_is_no_missing_part(tmp_path: Path) -> None:
     """Nothing in the record is wrong: its length is."""
     data = read("jdk17")

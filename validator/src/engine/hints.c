@@ -123,7 +123,7 @@ static const char *describe_gap(struct engine *e)
     const unsigned long long at = e->framing.gap.at;
     char size[32];
 
-    if (e->framing.truncated && !end_is_there(e))
+    if ((e->framing.truncated && !end_is_there(e)) || e->framing.gap.missing > e->run.sum.bytes) /* the length is wrong */
         return NULL;
     show_size(size, e->framing.gap.missing ? e->framing.gap.missing : e->framing.gap.extra);
     if (e->framing.gap.missing)
@@ -131,6 +131,11 @@ static const char *describe_gap(struct engine *e)
                  "about %s are missing in the heap dump record at 0x%llx: a part in the middle was lost", size, at);
     else if (e->framing.gap.is_double)
         snprintf(e->hint, sizeof e->hint, "%s are twice in the heap dump record at 0x%llx, one after the other", size, at);
+    else if (e->framing.gap.extra > e->run.sum.skipped) /* most of them are sub-records */
+        snprintf(
+            e->hint, sizeof e->hint,
+            "the heap dump record at 0x%llx goes on for %s: a part in the middle was lost, with the header of the next record",
+            at, size);
     else if (e->framing.gap.extra)
         snprintf(e->hint, sizeof e->hint, "the heap dump record at 0x%llx has about %s too many: bytes were inserted", at,
                  size);
