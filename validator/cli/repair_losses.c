@@ -121,13 +121,23 @@ static void print_objects(FILE *out, const struct hprof_repair_result *repair, c
         fprintf(out, "    and objects of %" PRIu64 " other classes\n", losses->count - losses->shown);
 }
 
+/* What is so of all classes: NULL if some are as they were. */
+static const char *state_of_classes(const struct hprof_repair_result *repair)
+{
+    enum { LOAD_CLASS = 0x02, CLASS_DUMP = 0x20 };
+
+    if (repair->stand_in_classes > 0 && repair->stand_in_classes == repair->subrecords_out[CLASS_DUMP])
+        return "is left";
+    return repair->stand_in_loads > 0 && repair->stand_in_loads == repair->records_out[LOAD_CLASS] ? "has its name" : NULL;
+}
+
 void print_losses(FILE *out, const struct hprof_repair_result *repair, const struct class_losses *losses)
 {
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
     bool is_damaged = repair->left_out > 0 || repair->is_ended || repair->gzip_faults > 0;
     bool has_no_root = is_damaged && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
-    const char *advice = reader_advice(repair);
+    const char *advice = reader_advice(repair), *state = state_of_classes(repair);
     char count[NUMBER_SIZE], all[NUMBER_SIZE];
 
     if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
@@ -144,9 +154,9 @@ void print_losses(FILE *out, const struct hprof_repair_result *repair, const str
                 repair->classes_without_name == 1 ? "" : "es");
     if (advice != NULL)
         fprintf(out, "in the reader: %s\n", advice);
-    if (repair->stand_in_classes > 0 && repair->stand_in_classes == repair->subrecords_out[0x20])
-        fputs(
-            "in the reader: no class is left; MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark "
-            "open it\n",
-            out);
+    if (state != NULL)
+        fprintf(out,
+                "in the reader: no class %s; MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark "
+                "open it\n",
+                state);
 }

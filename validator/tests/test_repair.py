@@ -538,6 +538,17 @@ def test_a_copy_from_which_objects_are_missing_is_incomplete(tmp_path: Path) -> 
     assert run("--profile", "hotspot", "copy", cwd=tmp_path).status == 1
 
 
+def test_the_report_says_which_readers_refuse_a_copy_without_names_of_classes(tmp_path: Path) -> None:
+    """As a VM that is killed before the first LOAD_CLASS has reached the disk leaves it."""
+    data = dump(instance(0x20, OBJECT))
+    for one in (load_class(1, OBJECT, 1), load_class(2, OBJECTS, 2)):
+        data = data.replace(one, b"")
+    (tmp_path / "nameless").write_bytes(data)
+    done = run("--profile", "hotspot", "--force", "--repair", "copy", "nameless", cwd=tmp_path)
+    assert done.status == 0
+    assert "in the reader: no class has its name; MAT, which needs java.lang.Class, refuses the copy" in done.out
+
+
 def test_quiet(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(VALID[:-3])
     whole = run("--repair", "copy", "broken", cwd=tmp_path).out

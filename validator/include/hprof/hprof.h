@@ -405,6 +405,7 @@ struct hprof_repair_result {
     uint64_t classes_without_name; /* CLASS_DUMPs of the copy; known if on_class_loss is set */
     uint64_t stand_in_frames;      /* frames that were added, because stack traces name them */
     uint64_t sizes_mended;         /* lengths of instances and numbers of elements that were wrong */
+    uint64_t stand_in_loads;       /* LOAD_CLASSes that were added */
     bool incomplete;               /* the copy, as in hprof_summary: what is missing cannot be brought back */
 };
 
@@ -418,8 +419,8 @@ static inline void hprof_repair_result_init(struct hprof_repair_result *result)
  * of segments; undoes what a transfer has done, if that gives a better dump. It adds nothing else but stand-ins for classes, names
  * and stack traces that are lost. `from` is read once, a regular file again if it was transferred. `to` is an empty regular file,
  * open for reading and writing.
- * HPROF_VALID: the copy was checked and is valid, or incomplete. With HPROF_INVALID (no valid copy can be made), HPROF_IO and HPROF_LIMIT, the
- * contents of `to` are useless. `result` may be NULL. */
+ * HPROF_VALID: the copy was checked and is valid, or incomplete. With HPROF_INVALID (no valid copy can be made), HPROF_IO and
+ * HPROF_LIMIT, the contents of `to` are useless. `result` may be NULL. */
 enum hprof_status hprof_repair_fd(int from, int to, const struct hprof_repair *repair, struct hprof_repair_result *result);
 
 /* The same from a source. */

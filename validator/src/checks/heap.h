@@ -191,7 +191,8 @@ void root_object(struct heap *heap, unsigned tag, uint64_t id);
 void meet_naming_array(struct checker *ck, uint64_t array_id, uint64_t class_id, uint64_t missing);
 /* Calls that for what the log has. */
 void meet_logged_arrays(struct checker *ck);
-/* When all have been met: in which shape a missing object is excused that only elements of Object[] name; SHAPE_ANY if it is not. */
+/* When all have been met: in which shape a missing object is excused that only elements of Object[] name; SHAPE_ANY if it is
+ * not. */
 enum finding_shape archive_shape(struct checker *ck, uint64_t id);
 
 /* ---- waiting.c: instances that wait for their class are noted; waiting_instances.c checks them ---- */

@@ -163,6 +163,7 @@ static void put_load_class(struct survey *v, uint32_t serial, uint64_t class_id,
     put_int(&b, 0, 4);
     put_id(&b, string);
     v->r->result.stand_in_names++;
+    v->r->result.stand_in_loads++;
 }
 
 /* The serial number of a class that no record names. */
