@@ -186,10 +186,12 @@ static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
-        return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0;
+        return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0 &&
+               (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
     if (has_nothing_to_keep(s))
         return false;
-    bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) : s->id_size == 4 || s->id_size == 8;
+    bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) && !has_finding(s, "GZ-007")
+                                            : s->id_size == 4 || s->id_size == 8;
 
     return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
            s->accepted_by == NULL && !has_finding(s, "REC-016") && report_severity(report, rule) == HPROF_ERROR;

@@ -61,6 +61,21 @@ def test_the_check_says_what_happened_and_what_to_do(transfer: str, tmp_path: Pa
     assert f"  likely: {CAUSES[transfer]}\n  fix: hprof-validate --repair fixed.hprof changed\n" in out
 
 
+def test_a_gzip_file_that_was_transferred_as_latin1_is_named(tmp_path: Path) -> None:
+    """iconv undoes that; --repair does not, and so is not offered."""
+    (tmp_path / "changed").write_bytes(gzip.compress(gold.read(SOURCE, "jdk17"), 1).decode("latin-1").encode())
+    out = run("changed", cwd=tmp_path).out
+    assert "iconv -f UTF-8 -t ISO-8859-1 undoes exactly" in out
+    assert "--repair" not in out
+
+
+def test_a_dump_that_was_compressed_twice_is_named(tmp_path: Path) -> None:
+    (tmp_path / "twice").write_bytes(gzip.compress(gzip.compress(gold.read(SOURCE, "jdk17"), 1), 1))
+    out = run("twice", cwd=tmp_path).out
+    assert "likely: the dump was compressed twice: gunzip it once\n" in out
+    assert "--repair" not in out
+
+
 @pytest.mark.parametrize("kind", ["crlf", "latin1", "text-before"])
 def test_made_dumps(kind: str, tmp_path: Path) -> None:
     if "HPROF_GEN" not in os.environ:

@@ -187,12 +187,18 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.is_part)
         return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after "
                "FILE";
+    if (totals[RULE_GZ_007] && !e->file.id_size)
+        return "the dump was compressed twice: gunzip it once";
     if (e->run.sum.transfer & HPROF_TRANSFER_TEXT_BEFORE)
         return "text precedes the dump: a message of the tool that wrote it, or the headers of a download";
     if (e->run.sum.transfer & HPROF_TRANSFER_CRLF)
         return "transferred as text: each LF became CR LF, which can be undone exactly";
     if (e->run.sum.transfer & HPROF_TRANSFER_LATIN1)
-        return "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which can be undone exactly";
+        return e->file.id_size
+                   ? "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which can be "
+                     "undone exactly"
+                   : "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
+                     "iconv -f UTF-8 -t ISO-8859-1 undoes exactly";
     if (e->run.sum.transfer & HPROF_TRANSFER_SEVEN_BIT)
         return "transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again, in binary "
                "mode";
