@@ -68,6 +68,16 @@ def test_a_producer_is_recognised_in_a_dump_that_is_cut(name: str, tmp_path: Pat
         ), percent
 
 
+@pytest.mark.parametrize(("name", "right"), [("jdk8-i386", "HotSpot 8"), ("jdk17-i386", "HotSpot 17 to 20")])
+def test_a_vm_of_32_bits_is_recognised_from_its_stack_traces_on(name: str, right: str, tmp_path: Path) -> None:
+    """Its string IDs are small, so they say nothing."""
+    data = gold.read(SOURCE, name)
+    first = next(body - 9 for tag, body, _ in record_offsets(data) if tag == 0x05)
+    for at in (first + 100, first + (len(data) - first) // 2, len(data) - 100):
+        assert check(data[:at], tmp_path)["producer"] == right
+    assert check(data[: first // 2], tmp_path)["producer"] is None
+
+
 # ---- Is it complete --------------------------------------------------------------------------------------------------
 
 

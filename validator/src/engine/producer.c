@@ -93,9 +93,8 @@ static struct producer guess_hotspot_or_agent(const struct run *run, const struc
 struct producer guess_producer(const struct run *run, const struct file *file)
 {
     const struct producer_signs *signs = &file->signs;
-    const uint64_t *counts = run->sum.record_counts;
     struct names names = look_at_names(file);
-    bool segment = counts[TAG_HEAP_DUMP_SEGMENT] != 0, heap = counts[TAG_HEAP_DUMP] || segment;
+    bool segment = file->heap_index.segments != 0, heap = file->heap_index.records != 0;
     bool any_time = has_times(run, file), is_java = names.dotted && names.bracketed; /* java.lang.Object[] */
 
     if (file->version == V103)
@@ -107,7 +106,9 @@ struct producer guess_producer(const struct run *run, const struct file *file)
     if (names.svm)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
     if (!any_time && !names.bracketed &&
-        (heap && file->classes.loaded.count ? names.slashed : has_addresses(file) && (names.slashed || !names.dotted)))
+        ((heap || signs->trace_one_empty) && file->classes.loaded.count
+             ? names.slashed
+             : has_addresses(file) && (names.slashed || !names.dotted)))
         return guess_hotspot_or_agent(run, file, &names);
     if (is_java && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
         return (struct producer){PROFILE_MAT, "Eclipse MAT"};
