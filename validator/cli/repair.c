@@ -314,6 +314,15 @@ static enum hprof_status open_parts(const struct cli_options *options, struct pa
     return failed != NULL ? cannot(display_name(failed)) : HPROF_VALID;
 }
 
+static uint64_t bytes_of_files(int fd, const struct parts_named *parts)
+{
+    uint64_t bytes = bytes_left_of(fd);
+
+    for (size_t i = 0; i < parts->count; i++)
+        bytes += bytes_left_of(parts->fds[i]);
+    return bytes;
+}
+
 static enum hprof_status repair_with_parts(const struct cli_options *options, int fd, struct repair_target *target)
 {
     struct parts_named parts = {.count = 0};
@@ -322,6 +331,8 @@ static enum hprof_status repair_with_parts(const struct cli_options *options, in
     for (size_t i = 0; i < parts.count && status == HPROF_VALID; i++)
         if (would_overwrite(options, parts.fds[i], parts.names[i]))
             status = HPROF_USAGE;
+    if (status == HPROF_VALID && !options->force && !target_has_room(target, bytes_of_files(fd, &parts)))
+        status = HPROF_IO;
     if (status == HPROF_VALID)
         status = repair_to(options, fd, target, &parts);
     parts_close(&parts);
@@ -340,7 +351,7 @@ enum hprof_status repair_file(const struct cli_options *options)
     if (would_overwrite(options, fd, file)) {
         status = HPROF_USAGE;
     } else {
-        if (!target_open(&target, options->repair, fd) || (!options->force && !target_has_room(&target, fd))) {
+        if (!target_open(&target, options->repair, fd)) {
             status = HPROF_IO;
         } else if (options->output && part_is_at(&target.part, options->output)) {
             say_usage("--repair and --output name the same file, '", options->repair, "'");

@@ -46,17 +46,28 @@ bool target_open(struct repair_target *target, const char *path, int from)
     return true;
 }
 
-bool target_has_room(const struct repair_target *target, int from)
+uint64_t bytes_left_of(int fd)
 {
     struct stat input;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+
+    return fstat(fd, &input) == 0 && S_ISREG(input.st_mode) && at >= 0 && input.st_size > at ? (uint64_t)(input.st_size - at)
+                                                                                             : 0;
+}
+
+bool target_has_room(const struct repair_target *target, uint64_t size)
+{
+    enum {
+        COMPRESSED = 8
+    }; /* a dump takes at least so small a share when it is compressed, and lies beside the plain copy then */
     struct statvfs there;
-    off_t at = lseek(from, 0, SEEK_CUR);
     char needed[NUMBER_SIZE], available[NUMBER_SIZE], sentence[200];
 
-    if (fstat(from, &input) != 0 || !S_ISREG(input.st_mode) || at < 0 || fstatvfs(target->copy, &there) != 0)
+    if (fstatvfs(target->copy, &there) != 0)
         return true;
-    uint64_t size = input.st_size > at ? (uint64_t)(input.st_size - at) : 0;
     uint64_t room = (uint64_t)there.f_bavail * there.f_frsize;
+    if (target->is_compressed)
+        size += size / COMPRESSED;
     if (size <= room)
         return true;
     snprintf(sentence, sizeof sentence,

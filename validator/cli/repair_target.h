@@ -18,8 +18,10 @@ struct repair_target {
 
 /* Opens the copy of the input `from`. target_close() must follow in any case. If false, what is wrong has been said. */
 bool target_open(struct repair_target *target, const char *path, int from);
-/* Whether the file system has room for a copy of the input, as far as its size is known. If false, that has been said. */
-bool target_has_room(const struct repair_target *target, int from);
+/* The bytes of a regular file from its present position on; 0 for what is none. */
+uint64_t bytes_left_of(int fd);
+/* Whether the file system has room for a copy of an input of `size` bytes. If false, that has been said. */
+bool target_has_room(const struct repair_target *target, uint64_t size);
 /* Compresses the copy of `bytes` bytes, if that is wanted, and gives the file its name. If false, what is wrong has been said. */
 bool target_finish(struct repair_target *target, uint64_t bytes);
 void target_close(struct repair_target *target);

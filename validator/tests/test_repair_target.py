@@ -109,14 +109,23 @@ def big(count: int) -> bytes:
 
 def test_space_is_checked_first(small: Path, tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(big(100))
-    for out in ("small/copy", "small/copy.gz"):
+    for out, needed in (("small/copy", "803 KB"), ("small/copy.gz", "903 KB")):  # the plain copy lies beside it
         done = run("--repair", out, "broken", cwd=tmp_path)
         assert (done.status, done.out) == (3, "")
         assert done.err == (
-            f"hprof-validate: {out}: the copy needs about 803 KB, and the file system has room for 262 KB; "
+            f"hprof-validate: {out}: the copy needs about {needed}, and the file system has room for 262 KB; "
             "--force tries it all the same\n"
         )
     assert list(small.iterdir()) == []
+
+
+def test_parts_need_space_too(small: Path, tmp_path: Path) -> None:
+    whole = big(100)
+    middle = len(whole) // 4
+    (tmp_path / "broken").write_bytes(whole[:middle])
+    (tmp_path / "broken.p0").write_bytes(whole[middle:])
+    done = run("--repair", "small/copy", "broken", cwd=tmp_path)
+    assert (done.status, "the copy needs about 803 KB" in done.err, list(small.iterdir())) == (3, True, [])
 
 
 def test_a_full_disk_is_named(small: Path, tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
         r->wants_stand_in = true;
         return 0;
     }
+    check->refused |= readers_refuse(rule);
     if ((f->severity != HPROF_ERROR && !readers_refuse(rule)) || doubt_explains(r, rule))
         return 0;
     if (!check->errors++)
@@ -261,7 +262,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         is_made = makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
-        if (status == HPROF_VALID && !check.errors && !(is_made && has_stand_ins(r)) &&
+        if (status == HPROF_VALID && !check.refused && !(is_made && has_stand_ins(r)) &&
             !r->jumps.list.count) /* no array holds lost objects */
             return status;
         if (is_made && has_stand_ins(r))
@@ -274,7 +275,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         if (!copy_again(r))
             return repair_failure(r);
         if (!r->has_changed)
-            return repair_fail(r, HPROF_INVALID, check.first);
+            return status == HPROF_VALID ? status : repair_fail(r, HPROF_INVALID, check.first);
         r->may_stand_in = !r->asked.no_stand_ins && r->stand_ins.rounds < ROUNDS_MOST; /* what was left out may be missed */
     }
 }

@@ -160,6 +160,7 @@ enum { COPY_BUFFER = 1 << 20 };
 struct check {
     struct repair *repair;
     uint64_t errors;
+    bool refused;                   /* by readers, though the profile allows it */
     char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
 };
 
