@@ -87,7 +87,7 @@ class COptions(Structure):
 class CReadOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("allocator", c_void_p), ("max_memory", c_uint64), ("threads", c_uint), ("unchecked", c_bool),
-        ("check", c_void_p),
+        ("check", c_void_p), ("count_within", c_uint64),
     ]
 
 
