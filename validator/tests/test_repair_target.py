@@ -142,7 +142,7 @@ def test_a_file_that_would_be_too_large_is_named(tmp_path: Path) -> None:
     """As by `ulimit -f`, also while the copy is compressed."""
     (tmp_path / "broken").write_bytes(big(30))
     done = subprocess.run(
-        ["sh", "-c", f"ulimit -f 100; exec {os.environ['HPROF_VALIDATE']} --repair copy broken"],
+        ["sh", "-c", f"ulimit -f 300; exec {os.environ['HPROF_VALIDATE']} --repair copy broken"],
         cwd=tmp_path,
         capture_output=True,
         check=False,

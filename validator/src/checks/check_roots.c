@@ -95,9 +95,11 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
         report(ck, RULE_ROOT_007, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->file->id_size), "a serial above 0",
                "0");
     } else if (keymap_get(&ck->heap->thread_roots, r->thread_serial, NULL)) {
-        struct finding *f =
-            report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->file->id_size),
-                   "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
+        struct finding *f = NULL;
+
+        if (at >= ck->file->losses.heap.again_until)
+            f = report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->file->id_size),
+                       "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
         if (f)
             findings_want_offset(&ck->run->findings, f, WANTED_THREAD_ROOT, r->thread_serial);
     } else {
