@@ -106,6 +106,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
         return kind;
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
     read_records_again(e, failed_at);
+    read_subrecords_again(e, failed_at); /* unless a heap dump begins again, too */
     if (doubted.count)
         e->run.sum.skipped = doubted.skipped_before;
     *from = first;
