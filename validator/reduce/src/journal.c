@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD "hprof-reduce 1 %" PRIx64 " %d %d %d\n"
+#define HEAD "hprof-reduce 2 %" PRIx64 " %d %d %d\n"
 
 bool journal_read(struct journal *journal, struct failed *failed)
 {
@@ -29,13 +29,18 @@ bool journal_read(struct journal *journal, struct failed *failed)
         journal->is_found = true;
     }
     while (fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
-        unsigned links, stage;
+        unsigned links, stage, quiet;
         uint64_t chunk, runs, written;
 
         if (sscanf(line, "f %" SCNx64, &hash) == 1) {
             failed_add(failed, hash);
             journal->runs++;
-        } else if (sscanf(line, "at %u %u %" SCNu64 " %" SCNu64 " %" SCNu64, &links, &stage, &chunk, &runs, &written) == 5) {
+        } else if (strcmp(line, "found\n") == 0) {
+            journal->has_found = true;
+        } else if (sscanf(line, "at %u %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %u", &links, &stage, &chunk, &runs, &written,
+                          &quiet) == 6) {
+            journal->has_found &= links == journal->links && stage == journal->stage;
+            journal->quiet = quiet;
             journal->links = links;
             journal->stage = stage;
             journal->chunk = chunk;
@@ -60,9 +65,16 @@ bool journal_open(struct journal *journal, const struct outcome *wanted)
     return fflush(journal->file) == 0;
 }
 
-void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written)
+void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written,
+                unsigned quiet)
 {
-    fprintf(journal->file, "at %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", links, stage, chunk, runs, written);
+    fprintf(journal->file, "at %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n", links, stage, chunk, runs, written, quiet);
+    fflush(journal->file);
+}
+
+void journal_found(struct journal *journal)
+{
+    fputs("found\n", journal->file);
     fflush(journal->file);
 }
 

@@ -18,13 +18,18 @@ struct journal {
     struct outcome wanted;
     unsigned links, stage; /* where it was */
     uint64_t chunk, runs, written;
+    unsigned quiet; /* stages before that one, since the last that has found anything */
+    bool has_found; /* that stage has */
 };
 
 /* Reads the journal, if there is one. False if it is of another reduction. */
 bool journal_read(struct journal *journal, struct failed *failed);
 /* Opens the journal to write it. False if that fails: errno says why. */
 bool journal_open(struct journal *journal, const struct outcome *wanted);
-void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written);
+void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written,
+                unsigned quiet);
+/* Before a candidate becomes OUT. */
+void journal_found(struct journal *journal);
 void journal_failed(struct journal *journal, uint64_t hash);
 /* Closes the journal; removes it if the reduction is done. */
 void journal_close(struct journal *journal, bool is_done);

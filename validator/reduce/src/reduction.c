@@ -169,6 +169,7 @@ static void take(struct pass *pass, struct trial *trial)
 {
     size_t taken = trial->to - trial->from;
 
+    journal_found(&pass->r->journal);
     if (rename(trial->path, pass->r->out) != 0) {
         pass->end = fail(pass->r, pass->r->out, strerror(errno));
         return;
@@ -237,7 +238,7 @@ static size_t half(size_t chunk)
 }
 
 static enum reduction_end run_stage(struct reduction *r, enum stage stage, enum links links, int base, size_t chunk,
-                                    bool *has_found)
+                                    unsigned quiet, bool *has_found)
 {
     struct pass pass = {.r = r, .end = REDUCTION_MINIMAL};
     struct plan plan;
@@ -256,7 +257,7 @@ static enum reduction_end run_stage(struct reduction *r, enum stage stage, enum 
         pass.trials[i].path = reduction_candidate(r, i);
     for (chunk = chunk != 0 && chunk < plan.edits ? chunk : plan.edits; chunk != 0 && pass.end == REDUCTION_MINIMAL;
          chunk = chunk > 1 ? half(chunk < pass.live_count ? chunk : pass.live_count) : 0) {
-        journal_at(&r->journal, links, stage, chunk, r->runs, r->written);
+        journal_at(&r->journal, links, stage, chunk, r->runs, r->written, quiet);
         try_chunks(&pass, chunk);
         if (pass.live_count == 0)
             break;
@@ -277,7 +278,8 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
     unsigned stage = r->journal.is_found ? r->journal.stage : 0, links = r->journal.is_found ? r->journal.links : LINKS_CUT;
     size_t chunk = r->journal.is_found ? (size_t)r->journal.chunk : 0;
     enum reduction_end end = REDUCTION_MINIMAL;
-    unsigned quiet = 0; /* stages since the last that has found anything */
+    unsigned quiet = r->journal.quiet;     /* stages since the last that has found anything */
+    bool had_found = r->journal.has_found; /* in an earlier run of this stage */
     uint64_t hash;
     int first = open(base, O_RDONLY | O_CLOEXEC);
 
@@ -294,13 +296,14 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
 
         if (fd < 0)
             return fail(r, base, strerror(errno));
-        end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, &has_found);
+        end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, quiet, &has_found);
         close(fd);
         if (has_found)
             base = r->out;
         if (r->runs != runs)
             r->on_stage(r->context, stage_names[stage], size, r->size, r->runs - runs);
-        quiet = has_found ? 0 : quiet + 1;
+        quiet = has_found || had_found ? 0 : quiet + 1;
+        had_found = false;
         chunk = 0;
         if (++stage == STAGE_COUNT) {
             stage = 0;
