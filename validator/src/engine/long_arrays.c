@@ -140,7 +140,7 @@ static size_t pass_others(struct checker *ck, void *context, size_t n)
     struct measure m;
     size_t head;
 
-    while (at < n && measure_object(s.sight.at + at, n - at, s.sight.id_size, &m) == MEASURED && m.size <= n - at) {
+    while (is_whole_object(s.sight.at + at, s.sight.at + n, s.sight.id_size, &m)) {
         if (array_layout(s.sight.at + at, s.sight.id_size, &head, &s.width)) {
             s.first = at + head;
             for (uint64_t i = s.first; i < at + m.size; i += s.width)

@@ -54,6 +54,12 @@ static inline enum measured measure_object(const uint8_t *p, size_t n, unsigned 
     return MEASURED;
 }
 
+/* Whether an instance or array is at p, all of which lies before `end`. */
+static inline bool is_whole_object(const uint8_t *p, const uint8_t *end, unsigned id_size, struct measure *m)
+{
+    return p < end && measure_object(p, (size_t)(end - p), id_size, m) == MEASURED && m->size <= (size_t)(end - p);
+}
+
 /* Measures the sub-record at p, of which n bytes are available. */
 enum measured measure_subrecord(const uint8_t *p, size_t n, unsigned id_size, enum version version, struct measure *m);
 

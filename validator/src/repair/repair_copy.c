@@ -262,7 +262,7 @@ static void copy_objects(struct repair *r)
     const uint8_t *end = left < (size_t)(r->in.end - from) ? from + left : r->in.end;
     struct measure m;
 
-    while (p < end && measure_object(p, (size_t)(end - p), r->id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+    while (is_whole_object(p, end, r->id_size, &m)) {
         if (*p == SUB_PRIMITIVE_ARRAY_DUMP)
             r->array_types |= 1U << p[SIZE_OF(PRIMITIVE_ARRAY_DUMP, r->id_size)];
         else if (*p == SUB_INSTANCE_DUMP && !get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, r->id_size), r->id_size))

@@ -67,7 +67,7 @@ static void count_objects(struct tally *t, uint64_t until)
     const uint8_t *p = in->at, *end = left < (size_t)(in->end - p) ? p + left : in->end;
     struct measure m;
 
-    while (p < end && measure_object(p, (size_t)(end - p), t->r->id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+    while (is_whole_object(p, end, t->r->id_size, &m)) {
         count_subrecord(t, p, (size_t)m.size);
         p += m.size;
     }

@@ -92,7 +92,7 @@ static size_t look_at_many(struct checker *ck, void *context, size_t n)
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
     struct measure m;
 
-    while (p < end && measure_object(p, (size_t)(end - p), id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+    while (is_whole_object(p, end, id_size, &m)) {
         if (*p == SUB_OBJECT_ARRAY_DUMP) {
             struct cursor c = {p + 1, p + head};
             struct OBJECT_ARRAY_DUMP array;

@@ -248,7 +248,7 @@ static inline __attribute__((always_inline)) size_t find_in_plain(struct finder 
     const bool references = f->referenced.left != 0;
     struct measure m;
 
-    while (p < end && measure_object(p, (size_t)(end - p), id_size, &m) == MEASURED && m.size <= (size_t)(end - p)) {
+    while (is_whole_object(p, end, id_size, &m)) {
         uint64_t at = offset + (uint64_t)(p - start);
 
         if (references && *p == SUB_INSTANCE_DUMP) {

@@ -180,7 +180,7 @@ static size_t pass_many(struct checker *ck, void *context, size_t n)
     const uint8_t *p = ck->in->at, *const end = p + n;
     struct measure m;
 
-    while (p < end && measure_object(p, (size_t)(end - p), ck->file->id_size, &m) == MEASURED && m.size <= (size_t)(end - p) &&
+    while (is_whole_object(p, end, ck->file->id_size, &m) &&
            !holds_next(s, ck->in->offset + (uint64_t)(p - ck->in->at) + m.size))
         p += m.size;
     return (size_t)(p - ck->in->at);
