@@ -79,18 +79,15 @@ static size_t read_word(int id, const char *text, const char *(*word_at)(size_t 
 {
     char allowed[512] = "";
     struct nearest nearest;
+    const char *word;
     size_t used = 0;
 
     nearest_init(&nearest, text);
-    for (size_t i = 0; word_at(i) && used < sizeof allowed; i++) {
-        if (strcmp(text, word_at(i)) == 0)
+    for (size_t i = 0; (word = word_at(i)) && used < sizeof allowed; i++) {
+        if (strcmp(text, word) == 0)
             return i;
-        nearest_offer(&nearest, word_at(i));
-        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
-                                 !i               ? ""
-                                 : word_at(i + 1) ? ", "
-                                                  : " or ",
-                                 word_at(i));
+        nearest_offer(&nearest, word);
+        used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s", !i ? "" : word_at(i + 1) ? ", " : " or ", word);
     }
     wrong_word(id, allowed, &nearest);
     return NO_WORD;

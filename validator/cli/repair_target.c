@@ -57,9 +57,7 @@ uint64_t bytes_left_of(int fd)
 
 bool target_has_room(const struct repair_target *target, uint64_t size)
 {
-    enum {
-        COMPRESSED = 8
-    }; /* a dump takes at least so small a share when it is compressed, and lies beside the plain copy then */
+    enum { COMPRESSED = 8 }; /* a compressed copy is an eighth or more of the plain one, which lies beside it */
     struct statvfs there;
     char needed[NUMBER_SIZE], available[NUMBER_SIZE], sentence[200];
 

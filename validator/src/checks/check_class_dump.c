@@ -95,7 +95,7 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
 {
     struct finding *f;
 
-    if (ck->file->losses.heap.end || at < ck->file->losses.heap.again_until)
+    if (ck->file->losses.heap.end || is_subrecord_read_again(ck, at))
         return;
     f = report(ck, RULE_CLS_009, at, "a class not yet dumped in this heap dump", "0x%" PRIx64, r->class_id);
     if (f)

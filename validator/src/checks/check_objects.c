@@ -35,7 +35,7 @@ void define_object(struct checker *ck, uint64_t id, bool is_class, uint64_t offs
     if (!id)
         report(ck, RULE_OBJ_001, offset, "an ID other than 0", "0");
     else if (id_set_define(&ck->heap->objects, &ck->heap->segment.defined, id_to_key(id, ck->file->id_size)) &&
-             !ck->file->losses.heap.end && offset >= ck->file->losses.heap.again_until) {
+             !ck->file->losses.heap.end && !is_subrecord_read_again(ck, offset)) {
         if (ck->heap->reports_twice_later)
             id_set_set(&ck->heap->twice, id_to_key(id, ck->file->id_size), ID_ELEMENT);
         else

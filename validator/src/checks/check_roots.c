@@ -97,7 +97,7 @@ static void check_thread_object(struct checker *ck, const struct ROOT_THREAD_OBJ
     } else if (keymap_get(&ck->heap->thread_roots, r->thread_serial, NULL)) {
         struct finding *f = NULL;
 
-        if (at >= ck->file->losses.heap.again_until)
+        if (!is_subrecord_read_again(ck, at))
             f = report(ck, RULE_ROOT_002, at + OFFSET_OF(ROOT_THREAD_OBJECT, thread_serial, ck->file->id_size),
                        "a thread without a ROOT_THREAD_OBJECT in this heap dump", "thread %" PRIu32, r->thread_serial);
         if (f)

@@ -118,6 +118,12 @@ static inline bool is_read_again(const struct checker *ck, uint64_t at)
     return at < ck->file->losses.again_until;
 }
 
+/* The same of a sub-record of this heap dump. */
+static inline bool is_subrecord_read_again(const struct checker *ck, uint64_t at)
+{
+    return at < ck->file->losses.heap.again_until;
+}
+
 /* ---- The window ---- */
 
 enum { HEAD_SIZE = 64 /* as many as the fixed part of any sub-record but CLASS_DUMP takes */ };

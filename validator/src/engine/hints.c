@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "input/transfer.h"
 
+#define LATIN1 "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
 
 enum { REPLACED_LEAST = 2 };
@@ -194,18 +195,13 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.transfer & HPROF_TRANSFER_CRLF)
         return "transferred as text: each LF became CR LF, which can be undone exactly";
     if (e->run.sum.transfer & HPROF_TRANSFER_LATIN1)
-        return e->file.id_size
-                   ? "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which can be "
-                     "undone exactly"
-                   : "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
-                     "iconv -f UTF-8 -t ISO-8859-1 undoes exactly";
+        return e->file.id_size ? LATIN1 "can be undone exactly" : LATIN1 "iconv -f UTF-8 -t ISO-8859-1 undoes exactly";
     if (e->run.sum.transfer & HPROF_TRANSFER_SEVEN_BIT)
         return "transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again, in binary "
                "mode";
     if (e->run.sum.transfer & HPROF_TRANSFER_REPLACED)
         return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost; transfer the "
-               "dump again, "
-               "in binary mode";
+               "dump again, in binary mode";
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)

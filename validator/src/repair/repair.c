@@ -66,14 +66,15 @@ static int on_finding(void *context, const struct hprof_finding *f)
     struct check *check = context;
     struct repair *r = check->repair;
     enum rule rule = (enum rule)f->rule;
+    bool is_refused = readers_refuse(rule);
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
     if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule) && !is_class_zero(r, f)) {
         r->wants_stand_in = true;
         return 0;
     }
-    check->refused |= readers_refuse(rule);
-    if ((f->severity != HPROF_ERROR && !readers_refuse(rule)) || doubt_explains(r, rule))
+    check->refused |= is_refused;
+    if ((f->severity != HPROF_ERROR && !is_refused) || doubt_explains(r, rule))
         return 0;
     if (!check->errors++)
         snprintf(check->first, sizeof check->first,
