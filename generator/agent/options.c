@@ -232,14 +232,11 @@ static bool check_combination(struct parser *p)
     return true;
 }
 
-/* What the message is about, in one line: control characters of the string would start another. */
+/* What the message is about. */
 static void add_context(char *error, const char *text)
 {
     size_t size = strlen(error);
     snprintf(error + size, OPTION_ERROR - size, " (%.200s)", text);
-    for (char *at = error; *at; at++)
-        if ((unsigned char)*at < ' ')
-            *at = '?';
 }
 
 bool options_parse(struct options *options, const char *text, char *error)

@@ -23,11 +23,14 @@ void say_part(const char *text)
 
 void say(const char *format, ...)
 {
-    char line[1024];
+    char line[OPTION_PATH + OPTION_ERROR];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    for (char *at = line; *at; at++) /* a path may have them, and they would start another line */
+        if ((unsigned char)*at < ' ')
+            *at = '?';
     fprintf(stderr, "%s%s\n", atomic_exchange(&is_within_line, false) ? "\n" : "", line);
 }
 

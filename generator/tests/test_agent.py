@@ -118,6 +118,9 @@ def test_outputs_that_cannot_be_opened(java: Java) -> None:
     run = java.run("file=/no/such/file")
     assert (run.status, run.output) == (1, "")
     assert run.errors == "HPROF ERROR: can't create profile file: /no/such/file (No such file or directory)\n"
+    for path in (f"/no/{'such/' * 400}file", "/no/\nsuch/file"):
+        errors = java.run(f"file={path}").errors
+        assert errors == f"HPROF ERROR: can't create profile file: {path} (No such file or directory)".replace("\n", "?") + "\n"
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
         peer = f"127.0.0.1:{taken.getsockname()[1]}"
