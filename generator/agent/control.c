@@ -24,6 +24,7 @@ const struct writer *writer;
 static jlong heap_size;
 static atomic_bool is_loaded;
 static bool is_attached, can_dump_monitors;
+static char *given; /* the options of the load */
 
 jlong vm_heap_size(void)
 {
@@ -212,9 +213,11 @@ union event_table {
     void (*slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL + 1])(void);
 };
 
-static bool start(JavaVM *java)
+static bool start(JavaVM *java, const char *text)
 {
     vm_java = java;
+    free(given);
+    given = strdup(text ? text : "");
     if ((*java)->GetEnv(java, (void **)&ti, JVMTI_VERSION_11) != JNI_OK) {
         say("HPROF ERROR: this VM has no JVM TI 11: JDK 11 or later is needed");
         return false;
@@ -263,7 +266,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java, char *text, void *reserved)
         options_print_help(stdout);
         exit(0);
     }
-    if (!start(java))
+    if (!start(java, text))
         exit(1);
     if (options.msa)
         say("HPROF: msa=y has no effect: micro state accounting was of Solaris");
@@ -289,10 +292,6 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java, char *text, void *reserved)
     char error[OPTION_ERROR];
     struct options parsed;
     JNIEnv *env = NULL;
-    if (atomic_load(&vm_live)) { /* loaded before: options were given then */
-        dump_now();
-        return JNI_OK;
-    }
     if ((*java)->GetEnv(java, (void **)&env, JNI_VERSION_9) != JNI_OK)
         return JNI_ERR;
     if (!options_parse(&parsed, text, error)) {
@@ -306,11 +305,17 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *java, char *text, void *reserved)
         fflush(stdout);
         return JNI_OK;
     }
+    if (atomic_load(&vm_live)) {
+        if (text && *text && given && strcmp(text, given) != 0)
+            say("HPROF: the agent is loaded already, with other options, which still apply");
+        dump_now();
+        return JNI_OK;
+    }
     if (atomic_exchange(&is_loaded, true))
         return JNI_ERR;
     options = parsed;
     is_attached = true;
-    if (!check_attached() || !start(java)) {
+    if (!check_attached() || !start(java, text)) {
         if (ti)
             (*ti)->DisposeEnvironment(ti);
         ti = NULL;
