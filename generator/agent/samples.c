@@ -50,10 +50,10 @@ static void sample_all(JNIEnv *env)
     jthread objects[BATCH];
     uint32_t serials[BATCH];
     jint size = 0;
-    uint32_t last = thread_count();
-    for (uint32_t i = 1; i <= last; i++) {
-        struct thread *thread = thread_at(i);
-        if (!atomic_load(&thread->is_alive) || thread->is_agent || atomic_load(&thread->is_unsampled))
+    uint32_t count, *living = threads_living(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct thread *thread = thread_at(living[i]);
+        if (thread->is_agent || atomic_load(&thread->is_unsampled))
             continue;
         jthread object = thread_running(env, thread);
         if (!object)
@@ -63,13 +63,14 @@ static void sample_all(JNIEnv *env)
             continue;
         }
         objects[size] = object;
-        serials[size++] = thread_serial(i);
+        serials[size++] = thread_serial(living[i]);
         if (size == BATCH) {
             sample(env, objects, serials, size);
             size = 0;
         }
     }
     sample(env, objects, serials, size);
+    free(living);
 }
 
 static void JNICALL run(jvmtiEnv *env, JNIEnv *jni, void *context)

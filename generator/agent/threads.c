@@ -14,6 +14,10 @@
 
 static struct store threads = {.size = sizeof(struct thread)};
 static struct map by_object;
+static struct {
+    uint32_t *numbers;
+    uint32_t count, room;
+} living; /* under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static jclass base_class, virtual_class; /* of virtual threads, of 21 and later; else NULL */
 
@@ -75,7 +79,44 @@ static struct thread describe(JNIEnv *env, jthread object, uint64_t number)
     return thread;
 }
 
-static uint32_t add(const struct thread *thread)
+/* Under the lock, as is the next. */
+static bool add_living(uint32_t number)
+{
+    if (living.count == living.room) {
+        uint32_t room = living.room * 2 + 64, *more = realloc(living.numbers, room * sizeof *more);
+        if (!more)
+            return false;
+        living.numbers = more;
+        living.room = room;
+    }
+    thread_at(number)->place = living.count;
+    living.numbers[living.count++] = number;
+    return true;
+}
+
+static void remove_living(uint32_t number)
+{
+    uint32_t place = thread_at(number)->place;
+    if (place >= living.count || living.numbers[place] != number)
+        return;
+    uint32_t last = living.numbers[--living.count];
+    living.numbers[place] = last;
+    thread_at(last)->place = place;
+}
+
+uint32_t *threads_living(uint32_t *count)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t *copy = calloc((size_t)living.count + 1, sizeof *copy);
+    *count = copy ? living.count : 0;
+    if (*count)
+        memcpy(copy, living.numbers, *count * sizeof *copy);
+    pthread_mutex_unlock(&lock);
+    return copy;
+}
+
+/* Takes the weak reference, unless another thread was faster. */
+static uint32_t add(struct thread *thread)
 {
     uint64_t number = thread->number, hash = hash_number(0, number);
     pthread_mutex_lock(&lock);
@@ -87,9 +128,9 @@ static uint32_t add(const struct thread *thread)
         added->group = thread->group;
         added->parent = thread->parent;
         added->object = thread->object;
+        thread->object = NULL;
         added->is_agent = thread->is_agent;
-        atomic_store(&added->is_alive, true);
-        if (!map_add(&by_object, hash, found))
+        if (!map_add(&by_object, hash, found) || !add_living(found))
             found = 0;
     }
     pthread_mutex_unlock(&lock);
@@ -106,6 +147,8 @@ uint32_t thread_of(JNIEnv *env, jthread object)
         return found;
     struct thread thread = describe(env, object, number);
     found = add(&thread);
+    if (thread.object)
+        (*env)->DeleteWeakGlobalRef(env, thread.object);
     if (found)
         writer->thread_started(found);
     return found;
@@ -156,6 +199,20 @@ static void forget_local(jthread object)
     free(local);
 }
 
+/* The weak reference would stay, and the VM goes through all of them at each collection. */
+static void end(JNIEnv *env, uint32_t number)
+{
+    struct thread *thread = thread_at(number);
+    pthread_mutex_lock(&lock);
+    remove_living(number);
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&thread->lock);
+    jweak object = thread->object;
+    thread->object = NULL;
+    pthread_mutex_unlock(&thread->lock);
+    (*env)->DeleteWeakGlobalRef(env, object);
+}
+
 void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
 {
     (void)env;
@@ -168,7 +225,7 @@ void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
     times_end_thread();
     forget_local(object);
     if (number) {
-        atomic_store(&thread_at(number)->is_alive, false);
+        end(jni, number);
         writer->thread_ended(number);
     }
     vm_in_agent = before;
@@ -234,8 +291,9 @@ jthread thread_running(JNIEnv *env, struct thread *thread)
 {
     pthread_mutex_lock(&thread->lock); /* else the reference may be deleted meanwhile */
     jthread object = thread->mounted ? (*env)->NewLocalRef(env, thread->mounted) : NULL;
+    object = object ? object : (*env)->NewLocalRef(env, thread->object);
     pthread_mutex_unlock(&thread->lock);
-    return object ? object : (*env)->NewLocalRef(env, thread->object);
+    return object;
 }
 
 static void JNICALL on_mount(jvmtiEnv *env, JNIEnv *jni, jthread object)

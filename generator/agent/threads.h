@@ -18,10 +18,10 @@ struct call_stack;
 struct thread {
     uint64_t number; /* of the ID of its object */
     uint32_t name, group, parent;
-    jweak object;
     pthread_mutex_t lock;
-    jweak mounted; /* the virtual thread that runs on it now; under the lock */
-    atomic_bool is_alive;
+    jweak object;                          /* while it lives; under the lock, as is the next */
+    jweak mounted;                         /* the virtual thread that runs on it now */
+    uint32_t place;                        /* among those that live */
     bool is_agent;                         /* of this agent: left out of all profiles */
     atomic_bool is_unsampled;              /* by a command */
     bool is_start_written, is_end_written; /* under the lock of the output */
@@ -54,6 +54,9 @@ struct thread *thread_at(uint32_t number);
 uint32_t thread_count(void);
 uint32_t thread_serial(uint32_t number); /* UNKNOWN_THREAD for 0 */
 uint32_t thread_by_number(uint64_t number);
+
+/* The numbers of the threads that live, in a new array, which the caller frees: a long run has many that do not. */
+uint32_t *threads_living(uint32_t *count);
 
 /* The stacks of all threads now: frames of roots are those of these traces. */
 void threads_take_traces(JNIEnv *env);
