@@ -199,6 +199,8 @@ static void write_start(void)
     buffer_put(&settings, options.depth, 2);
     write_record(TAG_CONTROL_SETTINGS, &settings);
     write_trace(EMPTY_TRACE);
+    if (options.heap & HEAP_DUMP && !is_segmented)
+        out_spool();
 }
 
 static void write_thread_end(uint32_t number)
@@ -389,7 +391,7 @@ static void write_heap_end(void)
         write_head(out_main(), TAG_HEAP_DUMP_END, 0);
     } else {
         write_head(out_main(), TAG_HEAP_DUMP, out_size(spool));
-        out_unspool(spool, out_main());
+        out_unspool(out_main());
     }
     free(body.data);
     body = (struct buffer){0};

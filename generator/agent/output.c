@@ -57,6 +57,17 @@ int out_socket(void)
     return out.descriptor;
 }
 
+/* The VM may run without some of the three standard streams: what is printed there must not come into the output. */
+static int above_standard(int descriptor)
+{
+    if (descriptor < 0 || descriptor > STDERR_FILENO)
+        return descriptor;
+    int above = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(descriptor);
+    errno = error;
+    return above;
+}
+
 static int connect_to(const char *host, const char *port)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
@@ -71,7 +82,7 @@ static int connect_to(const char *host, const char *port)
         }
     }
     freeaddrinfo(found);
-    return descriptor;
+    return above_standard(descriptor);
 }
 
 static bool start_gz(unsigned level)
@@ -99,7 +110,7 @@ bool out_open(const struct options *o)
     }
     memcpy(name, path, strlen(path) + 1);
     int exclusive = o->force ? 0 : O_EXCL;
-    out.descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | exclusive, 0600);
+    out.descriptor = above_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | exclusive, 0600));
     if (out.descriptor < 0) {
         say("HPROF ERROR: can't create profile file: %s (%s)", path, strerror(errno));
         return false;
@@ -237,32 +248,40 @@ static int temporary_file(void)
     return descriptor;
 }
 
+/* Made once: when a heap dump is wanted, the program may have no descriptor left. */
+static struct out spool = {.descriptor = -1};
+
 struct out *out_spool(void)
 {
-    struct out *spool = calloc(1, sizeof *spool);
-    if (spool && (spool->descriptor = temporary_file()) >= 0)
-        return spool;
+    if (spool.descriptor < 0)
+        spool.descriptor = above_standard(temporary_file());
+    if (spool.descriptor >= 0)
+        return &spool;
     say("HPROF ERROR: can't make a temporary file for the heap dump: %s", strerror(errno));
-    free(spool);
     return NULL;
 }
 
-void out_unspool(struct out *spool, struct out *to)
+static void clear_spool(void)
 {
-    empty(spool, Z_NO_FLUSH);
-    lseek(spool->descriptor, 0, SEEK_SET);
-    uint64_t left = spool->size;
-    while (left && !spool->has_failed) {
-        ssize_t got = read(spool->descriptor, spool->buffer, OUT_BUFFER);
+    spool.has_failed = ftruncate(spool.descriptor, 0) || lseek(spool.descriptor, 0, SEEK_SET);
+    spool.size = spool.used = 0;
+}
+
+void out_unspool(struct out *to)
+{
+    empty(&spool, Z_NO_FLUSH);
+    lseek(spool.descriptor, 0, SEEK_SET);
+    uint64_t left = spool.size;
+    while (left && !spool.has_failed) {
+        ssize_t got = read(spool.descriptor, spool.buffer, OUT_BUFFER);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             break;
-        out_bytes(to, spool->buffer, (size_t)got);
+        out_bytes(to, spool.buffer, (size_t)got);
         left -= (uint64_t)got;
     }
-    if (spool->has_failed || left)
+    if (spool.has_failed || left)
         to->has_failed = true; /* what the sizes promise is lost: the profile ends here */
-    close(spool->descriptor);
-    free(spool);
+    clear_spool();
 }

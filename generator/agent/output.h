@@ -21,10 +21,10 @@ struct out *out_main(void);
 bool out_is_socket(void);
 int out_socket(void);
 
-/* A temporary file; NULL, with a line on standard error, if there is no room for one. */
+/* The temporary file, which is empty; NULL, with a line on standard error, if there is no room for one. */
 struct out *out_spool(void);
-/* Appends all of the spool to `to`, and frees it. */
-void out_unspool(struct out *spool, struct out *to);
+/* Moves all of the spool to `to`. */
+void out_unspool(struct out *to);
 uint64_t out_size(const struct out *out); /* bytes written */
 
 void out_bytes(struct out *out, const void *bytes, size_t size);

@@ -72,6 +72,8 @@ static void write_start(void)
                  "The agent was loaded into a running VM: objects of before have no trace, and each thread may have allocated\n"
                  "about 512 kB unseen.\n\n");
     put_text(out_main(), "--------\n\n");
+    if (options.heap & HEAP_DUMP)
+        out_spool();
 }
 
 static void write_thread_start(uint32_t number)
@@ -275,7 +277,7 @@ static void write_heap_end(void)
     write_traces(); /* the program went on until the walk: its objects may have traces that are new */
     out_format(out_main(), "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", dumped_objects, dumped_bytes);
     text_date(out_main());
-    out_unspool(spool, out_main());
+    out_unspool(out_main());
     put_text(out_main(), "HEAP DUMP END\n");
     out_flush(out_main());
 }
