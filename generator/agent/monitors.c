@@ -329,9 +329,13 @@ void monitors_dump(JNIEnv *env)
 {
     jint count = 0;
     jthread *threads = NULL;
-    if ((*env)->PushLocalFrame(env, 256) || !vm_ok((*ti)->GetAllThreads(ti, &count, &threads), "GetAllThreads"))
+    if ((*env)->PushLocalFrame(env, 256)) {
+        vm_no_exception(env);
         return;
-    struct dump dump = {.states = calloc((size_t)count + 1, sizeof *dump.states)};
+    }
+    struct dump dump = {.states = NULL};
+    if (vm_ok((*ti)->GetAllThreads(ti, &count, &threads), "GetAllThreads"))
+        dump.states = calloc((size_t)count + 1, sizeof *dump.states);
     if (dump.states) {
         find_states(env, &dump, threads, count);
         for (jint i = 0; i < dump.count; i++)
