@@ -352,6 +352,13 @@ def test_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.count("\n    ") == 2 * len(QUIRKS)
 
 
+def test_names_may_be_as_long_as_class_files_have_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    longest = b"N" * 65_535
+    text = tmp_path / "names.txt"
+    text.write_bytes(VALID_HEAP.partition(b"THREAD")[0] + b"TRACE 300001:\n\t%s.%s(%s:1)\n" % (longest, longest, longest))
+    assert main(["check", str(text)]) == 0, capsys.readouterr().out
+
+
 def test_a_number_may_be_as_long_as_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "long.txt"
     text.write_text("JAVA PROFILE 1.0.1, created Thu Jan  1 00:00:00 " + "9" * 20_000 + "\n")

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from hprof_corpus.ascii.grammar import Kind, begins_line, is_cut_call, is_indented_line, kinds_that_begin, match, match_open
 
-LONGEST_LINE = 1 << 16
+LONGEST_LINE = 1 << 18  # room for the names of a class, a method and a source file, each of 65535 bytes
 MOST_AT_ONCE = 1023
 
 
