@@ -238,17 +238,20 @@ def test_attach(java: Java) -> None:
         first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,file=a.txt"')
         for letter, answer in (("d", "dropped"), ("s", "spun"), ("d", "dropped")):
             order(process, letter, answer)
-        second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all"')
+        second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=sites"')
+        third = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=none"')
         process.stdin, stdin = None, process.stdin
         assert stdin is not None
         stdin.close()
         run = ended(process, directory)
     assert run.status == 0
     assert "return code: 0" in first and "return code: 0" in second
-    assert (
-        "HPROF: loaded into a running VM: objects of before have no trace, and each thread may allocate about 512 kB unseen"
-        in run.said
-    )
+    assert "return code: -1" in third
+    assert [line for line in run.said if "monitor dumps" not in line] == [
+        "HPROF: loaded into a running VM: objects of before have no trace, and each thread may allocate about 512 kB unseen",
+        "HPROF: the agent is loaded already, with other options, which still apply",
+        "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
+    ]
     assert errors_of(run.files["a.txt"]) == []
     facts = facts_of(run.files["a.txt"])
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
@@ -519,6 +522,33 @@ def test_a_class_loader_that_waits(java: Java) -> None:
         run = ended(process, directory)
     assert "defined" in run.output
     assert facts_of_valid(run).blocks["heap dump"] == 2
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+def test_a_program_without_descriptors(java: Java, name: str) -> None:
+    """What a heap dump needs was opened before."""
+    binary = ",format=b" if name == "t.hprof" else ""
+    run = java.run(f"heap=all,file={name}{binary}", "Lavish", "descriptors")
+    assert "Too many open files" in run.output
+    assert facts_of_valid(run).blocks["heap dump"] == 1
+
+
+def test_threads_that_ended_cost_nothing(java: Java) -> None:
+    """The VM goes through all weak references at each collection, and says how many there are."""
+    with started(java, "cpu=samples,interval=1,file=t.txt", "Lavish", "threads") as (process, directory):
+        said = jcmd(java, process.pid, "Thread.print")
+        run = ended(process, directory)
+    facts = facts_of_valid(run)
+    assert facts.ended >= 2000
+    assert int(re.findall(r"JNI global refs: \d+, weak refs: (\d+)", said)[0]) < 1000
+
+
+@pytest.mark.parametrize("options", ["heap=all,monitor=y,cpu=samples,file=t.txt", "heap=all,cpu=samples,format=b,file=t.hprof"])
+def test_a_program_without_standard_streams(java: Java, options: str) -> None:
+    """What the agent and the VM print there must not come into a file that took the place of such a stream."""
+    directory = java.directory()
+    words = ["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *java.command(options, "Lambda")]
+    facts_of_valid(ended(java.start(words, directory), directory))
 
 
 @pytest.mark.parametrize("way", ["FORK", "VFORK", "POSIX_SPAWN"])
