@@ -47,8 +47,14 @@ class Jvm:
         return said.partition('"')[2].partition('"')[0]
 
 
-def any_home(root: Path) -> Path:
-    """Of a JDK that compiles."""
+def any_home(root: Path, least: int = 0) -> Path:
+    """Of a JDK that compiles: the newest of the machine if it has to be of a version or a later one."""
+    if least:
+        homes = [home for home in Path("/usr/lib/jvm").glob("*") if (home / "bin" / "javac").exists() and _major(home)]
+        newest = max(homes, key=lambda home: int(_major(home)), default=None)
+        if newest is None or int(_major(newest)) < least:
+            raise NotHereError(f"needs a JDK of {least} or later in /usr/lib/jvm")
+        return newest
     run = subprocess.run([root / "ci" / "jdk"], stdout=subprocess.PIPE, text=True, check=False)
     if run.returncode:
         raise NotHereError("needs a JDK")

@@ -42,12 +42,15 @@ class Reader:
     sources: list[str] = field(default_factory=list)  # java: beside those of the folder
     replace: dict[str, str] = field(default_factory=dict)  # java: in the sources
     jdk8_tools: bool = False  # java: it is part of the tools.jar of JDK 8
+    installed: str = ""  # java: the variable that names an Eclipse application which the user has installed
+    bundle: str = ""  # java: the one whose version is the reader's
+    jdk: int = 0  # java: the least that runs it; 0: any
     fetched: str = ""  # java: what writes the reader's own sources into a folder
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
     adapter: str = ""  # program: a module of hprof_conformance.adapters
     few: str = ""  # why it may claim less than one of ten cases
-    why: str = ""  # none: why it is not run
+    why: str = ""  # none: why it is not run; with `installed`: why the run does not fetch it
 
 
 def read_readers(root: Path) -> list[Reader]:
@@ -75,19 +78,39 @@ def read_readers(root: Path) -> list[Reader]:
 
 
 def _java(root: Path, reader: Reader, build: Path) -> list[str]:
-    home = jvms.any_home(root)
+    plugins = _plugins(reader) if reader.installed else None
+    home = jvms.any_home(root, reader.jdk)
     shared = sorted((root / "conformance" / "readers" / "java").glob("*.java"))
     own = [*sorted(reader.folder.glob("*.java")), *((reader.folder / source).resolve() for source in reader.sources)]
     if reader.fetched:
         own += _fetched(root, reader, build.parent / f"{reader.name}-source")
-    tools = [_jdk8_tools(root)] if reader.jdk8_tools else []
-    class_path = javaproject.build(home, [*shared, *own], reader.folder / "pom.xml", build, reader.replace, tools)
-    return [str(home / "bin" / "java"), *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)]
+    jars = [_jdk8_tools(root)] if reader.jdk8_tools else sorted(plugins.glob("*.jar")) if plugins else []
+    class_path = javaproject.build(home, [*shared, *own], reader.folder / "pom.xml", build, reader.replace, jars)
+    return [str(home / "bin" / "java"), *_JAVA_OPTIONS, "-cp", class_path, *_program_of(reader, plugins)]
+
+
+def _program_of(reader: Reader, plugins: Path | None) -> list[str]:
+    """The main class and its arguments. An Eclipse application has its classes in bundles, which Equinox.java starts."""
+    within = ["Equinox", str(plugins)] if plugins else []
+    return [*within, "Serve", reader.main, *_identity(reader)]
 
 
 def _identity(reader: Reader) -> list[str]:
     """What an adapter needs for its hello."""
-    return [reader.title, reader.version, reader.bugs]
+    return [reader.title, reader.version or _bundle_version(reader), reader.bugs]
+
+
+def _plugins(reader: Reader) -> Path:
+    """The bundles of an application that the user has installed."""
+    folder = Path(os.environ.get(reader.installed) or "/nonexistent").resolve() / "plugins"
+    if not any(folder.glob(f"{reader.bundle}_*.jar")):
+        raise NotHereError(f"{reader.why}: {reader.installed} names no folder whose plugins/ has {reader.bundle}")
+    return folder
+
+
+def _bundle_version(reader: Reader) -> str:
+    jar = max(_plugins(reader).glob(f"{reader.bundle}_*.jar"))
+    return jar.stem.removeprefix(f"{reader.bundle}_")
 
 
 def _fetched(root: Path, reader: Reader, folder: Path) -> list[Path]:
@@ -147,6 +170,8 @@ def lacks(reader: Reader) -> str:
         missing = [name for name, found in (("Maven", shutil.which("mvn")), ("a JDK", jvms.some_javac())) if not found]
         if (reader.jdk8_tools or reader.fetched) and not jvms.is_here(8) and os.geteuid():
             missing.append("JDK 8")
+        if reader.installed and not os.environ.get(reader.installed):
+            missing.append(f"a folder named by {reader.installed}")
     return f"not here: {', '.join(missing)}" if missing else ""
 
 
@@ -163,9 +188,13 @@ def by_hand(root: Path, reader: Reader, build: Path) -> str:
     own = build.relative_to(root) if build.is_relative_to(root) else build
     if reader.kind == "java":
         class_path = f"{own / 'classes'}:{own / 'jars' / '*'}"
+        plugins = _plugins(reader) if reader.installed else None
         if reader.jdk8_tools:
             class_path += ":" + str(_jdk8_tools(root))
-        return one_request(["java", *_JAVA_OPTIONS, "-cp", class_path, "Serve", reader.main, *_identity(reader)])
+        elif plugins:
+            class_path += f":{plugins / '*'}"
+        java = str(jvms.any_home(root, reader.jdk) / "bin" / "java") if reader.jdk else "java"
+        return one_request([java, *_JAVA_OPTIONS, "-cp", class_path, *_program_of(reader, plugins)])
     return shlex.join([str(own / "bin" / reader.start[0]), *reader.start[1:], FILE])
 
 

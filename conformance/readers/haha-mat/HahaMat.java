@@ -1,27 +1,10 @@
 import java.io.File;
-import java.lang.reflect.Array;
-import java.nio.ByteBuffer;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.eclipse.mat.parser.internal.SnapshotFactory;
 import org.eclipse.mat.snapshot.ISnapshot;
-import org.eclipse.mat.snapshot.model.Field;
-import org.eclipse.mat.snapshot.model.FieldDescriptor;
-import org.eclipse.mat.snapshot.model.IClass;
-import org.eclipse.mat.snapshot.model.IInstance;
-import org.eclipse.mat.snapshot.model.IObject;
-import org.eclipse.mat.snapshot.model.IObjectArray;
-import org.eclipse.mat.snapshot.model.IPrimitiveArray;
-import org.eclipse.mat.snapshot.model.ObjectReference;
-import org.eclipse.mat.util.VoidProgressListener;
 
 /** The HPROF code of Eclipse MAT as it was in 2013. HAHA has it without Eclipse around it. */
-final class HahaMat implements Adapter {
-    private static final int OBJECT = 2;
-    private static final long SYSTEM_LOADER = 0; // the address of an object that it adds for the loader that is null in a dump
-
+final class HahaMat extends MatWalker {
     @Override
     public Map<String, String> unsupported() {
         return Map.of("no-java-lang-class", "looks up java.lang.Class and java.lang.ClassLoader", "gzip", "opens plain files only",
@@ -29,121 +12,13 @@ final class HahaMat implements Adapter {
     }
 
     @Override
-    public List<String> counts() {
-        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
-    }
-
-    @Override
-    public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
-    }
-
-    @Override
-    public String references() {
-        return "exact";
-    }
-
-    @Override
     public void read(File dump, Answer answer) throws Exception {
-        Map<String, String> options = new HashMap<>();
-        options.put("keep_unreachable_objects", "true"); // else it removes them
-        VoidProgressListener listener = new VoidProgressListener() {
-            @Override
-            public void sendUserMessage(Severity severity, String message, Throwable error) {
-                if (severity != Severity.INFO) {
-                    answer.notices.add(message);
-                }
-            }
-        };
         SnapshotFactory factory = new SnapshotFactory();
-        ISnapshot snapshot = factory.openSnapshot(dump, options, listener);
+        ISnapshot snapshot = factory.openSnapshot(dump, options(), noticed(answer));
         try {
             walk(snapshot, answer);
         } finally {
             factory.dispose(snapshot);
         }
-    }
-
-    private static void walk(ISnapshot snapshot, Answer answer) throws Exception {
-        long instances = 0;
-        long objectArrays = 0;
-        long primitiveArrays = 0;
-        for (IClass one : snapshot.getClasses()) {
-            classDump(one, answer);
-            for (int number : one.getObjectIds()) {
-                IObject object = snapshot.getObject(number);
-                if (object instanceof IObjectArray) {
-                    objectArrays++;
-                    answer.add("object_arrays", () -> objectArray((IObjectArray) object));
-                } else if (object instanceof IPrimitiveArray) {
-                    primitiveArrays++;
-                    answer.add("primitive_arrays", () -> primitiveArray((IPrimitiveArray) object));
-                } else if (object instanceof IInstance && object.getObjectAddress() != SYSTEM_LOADER) {
-                    instances++;
-                    answer.add("instances", () -> instance((IInstance) object));
-                } // else a class, as an object of java.lang.Class
-            }
-        }
-        answer.count("classes", snapshot.getClasses().size());
-        answer.count("instances", instances);
-        answer.count("object_arrays", objectArrays);
-        answer.count("primitive_arrays", primitiveArrays);
-    }
-
-    private static Item value(Item item, Field field) {
-        Object value = field.getValue();
-        item.text(field.getName()).type(field.getType());
-        if (field.getType() == OBJECT) {
-            return item.number(value == null ? 0 : ((ObjectReference) value).getObjectAddress());
-        }
-        return item.part(Item.value(value));
-    }
-
-    private static void classDump(IClass one, Answer answer) {
-        answer.add("classes", () -> {
-            Item item = new Item("class").number(one.getObjectAddress()).className(one.getName());
-            item.number(one.getSuperClass() == null ? 0 : one.getSuperClass().getObjectAddress());
-            for (FieldDescriptor field : one.getFieldDescriptors()) {
-                item.text(field.getName()).type(field.getType());
-            }
-            return item;
-        });
-        answer.add("loaders", () -> new Item("loader").number(one.getObjectAddress()).number(one.getClassLoaderAddress()));
-        for (Field field : one.getStaticFields()) {
-            answer.add("statics", () -> value(new Item("static").number(one.getObjectAddress()), field));
-        }
-    }
-
-    /** Its fields are those of the class, then those of each superclass. */
-    private static Item instance(IInstance one) {
-        Item item = new Item("instance").number(one.getObjectAddress()).number(one.getClazz().getObjectAddress());
-        int next = 0;
-        List<Field> fields = one.getFields();
-        for (IClass declaring = one.getClazz(); declaring != null; declaring = declaring.getSuperClass()) {
-            int end = next + declaring.getFieldDescriptors().size();
-            for (; next < end; next++) {
-                value(item.number(declaring.getObjectAddress()), fields.get(next));
-            }
-        }
-        return item;
-    }
-
-    private static Item objectArray(IObjectArray one) {
-        long[] elements = one.getReferenceArray();
-        ByteBuffer ids = ByteBuffer.allocate(8 * elements.length);
-        for (long element : elements) {
-            ids.putLong(element);
-        }
-        return new Item("object array").number(one.getObjectAddress()).number(one.getClazz().getObjectAddress()).part(ids.array());
-    }
-
-    private static Item primitiveArray(IPrimitiveArray one) {
-        Object elements = one.getValueArray();
-        ByteBuffer bytes = ByteBuffer.allocate(8 * one.getLength());
-        for (int i = 0; i < one.getLength(); i++) {
-            bytes.put(Item.value(Array.get(elements, i)));
-        }
-        Item item = new Item("primitive array").number(one.getObjectAddress()).type(one.getType());
-        return item.part(Arrays.copyOf(bytes.array(), bytes.position()));
     }
 }
