@@ -66,8 +66,11 @@ struct framing {
     } unfilled;
     struct { /* the first heap dump record that does not end where its length says, although records follow it */
         uint64_t at, missing, extra; /* its offset, and the bytes that it lacks or has too many */
-        bool is_double;              /* these are the bytes before them once more */
     } gap;
+    struct { /* the first bytes that are there twice, one after the other: the second copy */
+        uint64_t at, size;
+    } doubled;
+    uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t failed_at;      /* the latest malformed sub-record */
     uint64_t skipped_before; /* what was skipped before the present record */
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
@@ -111,12 +114,17 @@ struct resumption {
     bool in_heap; /* a sub-record is next, of the record in `position`; else a record */
 };
 
-/* Sub-records that were read, from which those before a failure are found again. A mark more for each one or more sub-records. */
+/* Where items begin that were read, so that those before a failure are found again. A mark for each record; and a mark more for each
+ * one or more sub-records. */
 enum { MARKS = 8 };
 struct marks {
     uint64_t at[MARKS]; /* a ring */
     unsigned count;
-    uint64_t phantoms, phantoms_end; /* the last row of roots that cannot be there */
+};
+
+/* The last row of roots that cannot be there. */
+struct phantoms {
+    uint64_t at, end;
 };
 
 struct engine {
@@ -129,7 +137,8 @@ struct engine {
 
     struct framing framing;
     struct resumption resume;
-    struct marks marks;
+    struct marks records, subrecords; /* the latter of the present heap dump record */
+    struct phantoms phantoms;
     struct position last_heap; /* the last heap dump record */
     struct crossing_subrecord cut;
     struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
@@ -253,6 +262,8 @@ bool records_begin_here(struct engine *e);
 bool subrecords_begin_here(struct engine *e);
 
 /* ---- trail.c ---- */
+/* An item begins at an offset. */
+void add_mark(struct marks *marks, uint64_t at);
 /* A sub-record begins here; with `first`, the first one that is read. */
 void mark(struct engine *e, bool first);
 /* Its size is known: it may be a root that cannot be there. */

@@ -59,21 +59,6 @@ void look_for_zeros(struct engine *e)
     }
 }
 
-/* Whether the bytes at an offset before this one follow once more, `size` bytes later. */
-static bool are_twice(struct engine *e, uint64_t at, uint64_t size)
-{
-    enum { COMPARED = 64 };
-    const uint64_t here = e->in.offset;
-    bool is_same;
-
-    if (here - at > INPUT_HISTORY || !input_go_back(&e->in, at))
-        return false;
-    is_same = look_at(&e->in, (size_t)size + COMPARED, UINT64_MAX) == size + COMPARED &&
-              memcmp(e->in.at, e->in.at + size, COMPARED) == 0 && memcmp(e->in.at, e->in.at + 1, COMPARED - 1) != 0;
-    input_skip(&e->in, here - e->in.offset);
-    return is_same;
-}
-
 /* Whether what is here may follow a heap dump record whose rest is lost. Records that come before heap dumps follow where bytes are
  * there twice. */
 static bool ends_heap_record(struct engine *e)
@@ -89,16 +74,10 @@ void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
     if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here)
         return;
     e->framing.gap.at = record_at;
-    if (here > stated_end) {
+    if (here > stated_end)
         e->framing.gap.extra = here - stated_end;
-        e->framing.gap.is_double =
-            e->framing.gap.extra <= failed_at && are_twice(e, failed_at - e->framing.gap.extra, e->framing.gap.extra);
-    } else if (are_twice(e, record_at, here - record_at)) { /* with the header of the record */
-        e->framing.gap.extra = here - record_at;
-        e->framing.gap.is_double = true;
-    } else if (ends_heap_record(e)) {
+    else if (ends_heap_record(e))
         e->framing.gap.missing = stated_end - here;
-    }
 }
 
 /* "8 KB", "700 bytes" */
@@ -130,8 +109,6 @@ static const char *describe_gap(struct engine *e)
     if (e->framing.gap.missing)
         snprintf(e->hint, sizeof e->hint,
                  "about %s are missing in the heap dump record at 0x%llx: a part in the middle was lost", size, at);
-    else if (e->framing.gap.is_double)
-        snprintf(e->hint, sizeof e->hint, "%s are twice in the heap dump record at 0x%llx, one after the other", size, at);
     else if (e->framing.gap.extra > e->run.sum.skipped) /* most of them are sub-records */
         snprintf(
             e->hint, sizeof e->hint,
@@ -142,6 +119,16 @@ static const char *describe_gap(struct engine *e)
                  size);
     else
         return NULL;
+    return e->hint;
+}
+
+static const char *describe_doubled(struct engine *e)
+{
+    char size[32];
+
+    show_size(size, e->framing.doubled.size);
+    snprintf(e->hint, sizeof e->hint, "the %s before 0x%llx are there twice, one after the other", size,
+             (unsigned long long)e->framing.doubled.at);
     return e->hint;
 }
 
@@ -208,6 +195,8 @@ const char *choose_hint(struct engine *e)
         return "bytes follow the end of the dump: something was appended to it";
     if (e->framing.zeros)
         return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
+    if (e->framing.doubled.size)
+        return describe_doubled(e);
     gap = describe_gap(e);
     if (gap && e->file.version != V103)
         return gap;

@@ -331,6 +331,7 @@ static bool check_record(struct engine *e)
     show_progress(e);
     frame = see_header(e, &header);
     e->position.record_at = e->in.offset;
+    add_mark(&e->records, e->in.offset);
     e->framing.skipped_before = e->run.sum.skipped;
     if (!begin_unit(e, unit_size(&header)))
         return false;

@@ -86,13 +86,34 @@ static void forget_from(struct engine *e, uint64_t from)
     stretches->due = from;
 }
 
+/* The records between two offsets were read, and are left out after all: what they defined is defined by others. The input moves. */
+static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_at)
+{
+    struct walk_item record;
+
+    findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
+    if (jobs_begin_again(e) || !go_to(e, first))
+        return;
+    while (e->in.offset < failed_at && next_record(&e->in, &record) == FRAME_RIGHT) {
+        uint64_t *count = &e->run.sum.record_counts[record.tag];
+        struct cursor c = window(&e->in, RECORD_HEADER_SIZE + SIZE_OF(UTF8, e->file.id_size));
+        struct UTF8 string;
+
+        c.at += RECORD_HEADER_SIZE;
+        if (record.tag == TAG_UTF8 && read_UTF8(&c, e->file.id_size, &string))
+            strings_forget(&e->file.strings, string.id);
+        *count -= *count > 0;
+        input_skip(&e->in, record.size);
+    }
+}
+
 /* Reading failed where a record should be. Those before it may be none if one of them had an unknown tag, and the last one is too
  * long if it is a string: looks whether a chain begins in them, and leads past the failure. *from becomes where they begin. */
 static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, uint64_t *from)
 {
     struct framing *f = &e->framing;
     struct unproven doubted = f->doubted;
-    uint64_t first = doubted.count ? doubted.from : f->last_is_string ? f->last_record : failed_at, end = UINT64_MAX;
+    uint64_t first = doubted.count ? doubted.from : f->last_is_string ? f->last_record : failed_at, end = UINT64_MAX, here;
     enum way_kind kind;
 
     if (first >= failed_at || failed_at <= f->frontier || !input_can_go_back(&e->in, first) || !go_to(e, first))
@@ -104,13 +125,38 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     kind = go_to_way(e, &end, failed_at, failed_at);
     if (kind == WAY_NONE)
         return kind;
-    findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
+    here = e->in.offset;
+    leave_out_records(e, first, failed_at);
+    go_to(e, here);
     read_records_again(e, failed_at);
     read_subrecords_again(e, failed_at); /* unless a heap dump begins again, too */
     if (doubted.count)
         e->run.sum.skipped = doubted.skipped_before;
     *from = first;
     return kind;
+}
+
+/* Whether reading failed in bytes that are there twice. Then the input is where the second copy is passed; *from becomes the first
+ * record that is left out with it. */
+static bool pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
+{
+    uint64_t first = failed_at, end = UINT64_MAX, here;
+    const struct marks *marks = &e->records;
+    struct doubled d;
+
+    if (!find_doubled(e, failed_at, &d))
+        return false;
+    for (unsigned i = marks->count; first > d.last && i > 0 && marks->count - i < MARKS; i--)
+        first = marks->at[(i - 1) % MARKS];
+    if (!pass_doubled(e, &d, first, WAY_RECORD, &end))
+        return false;
+    here = e->in.offset;
+    leave_out_records(e, first, failed_at);
+    go_to(e, here);
+    read_records_again(e, d.last + d.size);
+    read_subrecords_again(e, d.last + d.size); /* unless a heap dump begins again, too */
+    *from = first;
+    return true;
 }
 
 /* The first sub-record of the present record is malformed, and its end is out of sight. If its time does not fit either, plain
@@ -130,6 +176,8 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     kind = e->framing.doubted.count ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind != WAY_NONE) /* the present heap dump record may be none */
         end = UINT64_MAX;
+    else if (pass_doubled_subrecords(e, failed_at, &end, &from))
+        kind = WAY_SUBRECORD;
     else if (go_to(e, failed_at))
         kind = go_back_to_way(e, failed_at, &end, &from);
     if (kind == WAY_NONE && go_to(e, failed_at)) {
@@ -206,11 +254,12 @@ bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
 /* What was read since a checkpoint does not count, but for what it defined. */
 static void forget_since(struct engine *e, const struct checkpoint *to)
 {
-    uint64_t frontier = e->framing.frontier;
+    uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until;
 
     findings_roll_back(&e->run.findings, &to->findings);
     restore(e, to);
     e->framing.frontier = frontier; /* time stays linear */
+    e->framing.sought_until = sought_until;
     forget_checkpoints(e, to);
 }
 
@@ -241,7 +290,11 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     if (e->framing.second_header || e->run.memory.exhausted || e->in.error)
         return false;
     lose_definitions(e, MAY_DEFINE_ALL);
-    kind = go_back_to_records(e, failed_at, &from);
+    kind = pass_doubled_records(e, failed_at, &from) ? WAY_RECORD : WAY_NONE;
+    if (kind == WAY_NONE && !go_to(e, failed_at))
+        return false;
+    if (kind == WAY_NONE)
+        kind = go_back_to_records(e, failed_at, &from);
     if (kind == WAY_NONE && !go_to(e, failed_at))
         return false;
     if (kind == WAY_NONE)

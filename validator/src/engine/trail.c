@@ -5,14 +5,19 @@
 
 /* ---- Marks ---- */
 
+void add_mark(struct marks *marks, uint64_t at)
+{
+    if (!marks->count || marks->at[(marks->count - 1) % MARKS] != at)
+        marks->at[marks->count++ % MARKS] = at;
+}
+
 void mark(struct engine *e, bool first)
 {
-    struct marks *marks = &e->marks;
-
-    if (first)
-        *marks = (struct marks){0};
-    if (!marks->count || marks->at[(marks->count - 1) % MARKS] != e->in.offset)
-        marks->at[marks->count++ % MARKS] = e->in.offset;
+    if (first) {
+        e->subrecords.count = 0;
+        e->phantoms = (struct phantoms){0};
+    }
+    add_mark(&e->subrecords, e->in.offset);
 }
 
 /* Whether the sub-record here is a root that cannot be there. */
@@ -26,21 +31,21 @@ static bool is_phantom(struct engine *e, uint64_t size)
 
 void mark_phantom(struct engine *e, uint64_t size)
 {
-    struct marks *marks = &e->marks;
+    struct phantoms *row = &e->phantoms;
 
     if (!is_phantom(e, size))
         return;
-    if (marks->phantoms_end != e->in.offset)
-        marks->phantoms = e->in.offset;
-    marks->phantoms_end = e->in.offset + size;
+    if (row->end != e->in.offset)
+        row->at = e->in.offset;
+    row->end = e->in.offset + size;
 }
 
 /* Phantoms that lead to an offset are left out with what is there: where they begin. */
 static uint64_t before_phantoms(const struct engine *e, uint64_t at)
 {
-    const struct marks *marks = &e->marks;
+    const struct phantoms *row = &e->phantoms;
 
-    return marks->phantoms < at && at <= marks->phantoms_end ? marks->phantoms : at;
+    return row->at < at && at <= row->end ? row->at : at;
 }
 
 /* ---- The last sub-records before a failure ---- */
@@ -87,7 +92,7 @@ static bool measure_again(struct engine *e, uint64_t failed_at, struct walk_item
 /* Reads the sub-records before an offset again. The input is there afterwards, if all went well. */
 static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *trail)
 {
-    const struct marks *marks = &e->marks;
+    const struct marks *marks = &e->subrecords;
     unsigned first = marks->count > MARKS ? marks->count - MARKS : 0;
     struct walk_item item;
 
@@ -146,6 +151,24 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 /* ---- The way ---- */
 
+bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
+{
+    uint64_t first = failed_at;
+    struct doubled d;
+    struct trail trail = {0};
+
+    if (!find_doubled(e, failed_at, &d) || !go_to(e, failed_at))
+        return false;
+    if (first > d.last && !follow_trail(e, failed_at, &trail))
+        return false;
+    for (unsigned i = trail.count; first > d.last && i > 0 && trail.count - i < MARKS; i--)
+        first = trail.at[(i - 1) % MARKS];
+    if (!pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
+        return false;
+    leave_out_from(e, first, failed_at, from);
+    return true;
+}
+
 /* Where the sub-records from here on break off. */
 static uint64_t reach(struct engine *e, uint64_t record_end)
 {
@@ -176,8 +199,8 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
     uint64_t first = failed_at;
     struct trail trail;
 
-    if (!input_can_go_back(&e->in, e->marks.phantoms))
-        e->marks.phantoms_end = 0;
+    if (!input_can_go_back(&e->in, e->phantoms.at))
+        e->phantoms.end = 0;
     if (failed_at <= e->framing.frontier || !follow_trail(e, failed_at, &trail))
         return WAY_NONE;
     e->framing.frontier = failed_at;

@@ -2,12 +2,16 @@
 #ifndef HPROF_TRAIL_H
 #define HPROF_TRAIL_H
 
-#include "engine/go_to_way.h"
+#include "engine/doubled.h"
 
 /* Whether a sub-record before the failure was too long: others begin within it, and lead past the failure. Then the input is at the
  * first of them. *from, the failure, becomes where that sub-record begins, or a row of roots before the failure that cannot be
  * there: from there on all is left out. Else WAY_NONE, and the input is anywhere. */
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
+
+/* Whether the failure lies in bytes that are there twice. Then the input is where the second copy is passed; *from becomes the first
+ * sub-record that is left out with it, and *record_end moves. Else the input is anywhere. */
+bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
 /* The way was found here, directly after the failure or later. If bytes are missing in the instance before the failure, it took
  * the first bytes of the next sub-record for its own: whether sub-records begin within it that lead exactly here. Then goes back

@@ -1,0 +1,21 @@
+/* Bytes that are there twice, one after the other, as a copy leaves them that was resumed at the wrong place (RULES.md M.2). Reading
+ * fails in the second copy, with the item that crosses its beginning; without it nothing is wrong. */
+#ifndef HPROF_DOUBLED_H
+#define HPROF_DOUBLED_H
+
+#include "engine/go_to_way.h"
+
+/* The second copy: `size` bytes, from `at` or from any later offset up to `last` on. */
+struct doubled {
+    uint64_t at, last, size;
+};
+
+/* Reading failed at an offset: whether that lies in a second copy. The input moves. No byte before an earlier failure is compared
+ * again, so that time is linear. */
+bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d);
+
+/* An item of a kind begins at an offset: passes the second copy, if it begins after that. True if items of this kind lead on from
+ * there, of a record that ends at *record_end, which moves with them; the input is there then. Else it is anywhere. */
+bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum way_kind kind, uint64_t *record_end);
+
+#endif
