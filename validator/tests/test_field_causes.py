@@ -40,6 +40,19 @@ def repair(data: bytes, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", REAL)
+def test_a_page_of_zeros_among_records_is_named(name: str, tmp_path: Path) -> None:
+    """Wherever the page begins, within the header of a record or its text."""
+    data, seed = read(name), random.randrange(1 << 32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    strings = [body for tag, body, _ in record_offsets(data) if tag == 1]
+    for _ in range(8):
+        size = dice.choice([4096, 8192, 65536])
+        at = dice.randrange(strings[0], strings[-1] - size)
+        assert hint(data[:at] + bytes(size) + data[at + size :], tmp_path).startswith("zeros are where records should be")
+
+
+@pytest.mark.parametrize("name", REAL)
 def test_bytes_that_are_there_twice_are_passed_over(name: str, tmp_path: Path) -> None:
     """Wherever reading fails in the second copy, among records of any kind and among sub-records, the repaired dump is the original.
     Where the item that crosses the beginning of the second copy is longer than this, nothing shows what is there twice."""

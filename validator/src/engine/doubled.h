@@ -1,5 +1,5 @@
-/* Bytes that are there twice, one after the other, as a copy leaves them that was resumed at the wrong place (RULES.md M.2). Reading
- * fails in the second copy, with the item that crosses its beginning; without it nothing is wrong. */
+/* Bytes that are there twice, one after the other, as a copy leaves them that was resumed at the wrong place (RULES.md M.2).
+ * Reading fails in the second copy, with the item that crosses its beginning; without it nothing is wrong. */
 #ifndef HPROF_DOUBLED_H
 #define HPROF_DOUBLED_H
 

@@ -114,8 +114,8 @@ struct resumption {
     bool in_heap; /* a sub-record is next, of the record in `position`; else a record */
 };
 
-/* Where items begin that were read, so that those before a failure are found again. A mark for each record; and a mark more for each
- * one or more sub-records. */
+/* Where items begin that were read, so that those before a failure are found again. A mark for each record; and a mark more for
+ * each one or more sub-records. */
 enum { MARKS = 8 };
 struct marks {
     uint64_t at[MARKS]; /* a ring */
@@ -334,11 +334,13 @@ void settle_unknown(struct engine *e);
 /* ---- hints.c ---- */
 /* Called before the header: looks for the effects of a transfer as text. */
 void look_for_text(struct engine *e);
-/* Plain reading failed here: looks whether zeros are the reason. */
 /* Records follow here, after a heap dump record whose length led elsewhere. */
 void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end);
 void conclude_transfer(struct engine *e);
-void look_for_zeros(struct engine *e);
+/* Plain reading failed so many bytes after this offset: looks whether zeros are the reason; */
+void look_for_zeros(struct engine *e, uint64_t after);
+/* or in the records that were skipped, from an offset up to here. Arrays have zeros anywhere. */
+void look_for_skipped_zeros(struct engine *e, uint64_t from);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
 

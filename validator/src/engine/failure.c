@@ -123,7 +123,7 @@ void hold_unknown(struct engine *e)
     if (e->framing.unfilled.number && !record_leads_on(e) && was_unfilled(e))
         return;
     if (!e->position.record_tag)
-        look_for_zeros(e);
+        look_for_zeros(e, 0);
     is_record = !are_zeros(e);
     if (was_heap_dump(e) || !skip_body(e))
         return;

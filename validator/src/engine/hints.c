@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/engine.h"
+#include "engine/go_to_way.h"
 #include "input/transfer.h"
 
 #define LATIN1 "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
@@ -45,14 +45,35 @@ void conclude_transfer(struct engine *e)
         sum->transfer = HPROF_TRANSFER_REPLACED;
 }
 
-void look_for_zeros(struct engine *e)
-{
-    enum { LEAST = 512 };
-    size_t n = look_at(&e->in, LEAST, UINT64_MAX), i = 0;
+enum { LEAST_ZEROS = 512 };
 
-    while (i < n && !e->in.at[i])
-        i++;
-    e->framing.zeros |= n == LEAST && i == n;
+/* Whether there is a row of zeros in n bytes. */
+static bool has_zeros(const uint8_t *p, size_t n)
+{
+    size_t zeros = 0;
+
+    for (size_t i = 0; i < n && zeros < LEAST_ZEROS; i++)
+        zeros = p[i] ? 0 : zeros + 1;
+    return zeros == LEAST_ZEROS;
+}
+
+void look_for_skipped_zeros(struct engine *e, uint64_t from)
+{
+    uint64_t here = e->in.offset;
+    size_t n;
+
+    if (e->framing.zeros || here - from > WAY_SIGHT || !go_to(e, from))
+        return;
+    n = look_at(&e->in, (size_t)(here - from), here - from);
+    e->framing.zeros = has_zeros(e->in.at, n);
+    go_to(e, here);
+}
+
+void look_for_zeros(struct engine *e, uint64_t after)
+{
+    size_t n = look_at(&e->in, (size_t)after + LEAST_ZEROS, UINT64_MAX);
+
+    e->framing.zeros |= n == after + LEAST_ZEROS && has_zeros(e->in.at + after, LEAST_ZEROS);
     if (!e->high_bytes && (e->transfer & HPROF_TRANSFER_SEVEN_BIT)) {
         n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
         e->high_bytes = has_high_byte(e->in.at, n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT);
@@ -193,16 +214,16 @@ const char *choose_hint(struct engine *e)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
-    if (e->framing.zeros)
-        return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
     if (e->framing.doubled.size)
         return describe_doubled(e);
+    if (e->framing.zeros)
+        return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
     gap = describe_gap(e);
     if (gap && e->file.version != V103)
         return gap;
     if (totals[RULE_REC_013] && e->file.version == V103)
         return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
-    if (e->framing.failed)
+    if (e->framing.failed && !end_is_there(e))
         return NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])

@@ -86,7 +86,8 @@ static void forget_from(struct engine *e, uint64_t from)
     stretches->due = from;
 }
 
-/* The records between two offsets were read, and are left out after all: what they defined is defined by others. The input moves. */
+/* The records between two offsets were read, and are left out after all: what they defined is defined by others. The input
+ * moves. */
 static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_at)
 {
     struct walk_item record;
@@ -301,8 +302,10 @@ bool resume_anywhere(struct engine *e, uint64_t from)
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
     if (kind == WAY_NONE)
         return false;
-    if (kind == WAY_RECORD)
+    if (kind == WAY_RECORD) {
+        look_for_skipped_zeros(e, from);
         settle_heap_dump(e);
+    }
     findings_end(&e->run.findings);
     if (kind == WAY_SUBRECORD)
         return_to_heap_record(e);
