@@ -308,8 +308,8 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
     if ((s->status == HPROF_INVALID) != (s->errors > 0 || (s->incomplete && !options->allow_incomplete)))
         fail_target("status %d with %llu errors%s", s->status, (unsigned long long)s->errors,
                     s->incomplete ? ", incomplete" : "");
-    /* Of a file that does not begin as a dump, the first 64 KiB are read. */
-    is_read = *s->version != 0;
+    /* Of a file that does not begin with a header that can be used, the first 64 KiB are read. */
+    is_read = *s->version && (s->id_size == 4 || s->id_size == 8);
     if (is_read ? s->file_bytes != size || (!s->compressed && s->bytes != size) : s->file_bytes > size)
         fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)s->bytes,
                     (unsigned long long)s->file_bytes, size);

@@ -54,7 +54,7 @@ def test_a_page_of_zeros_among_records_is_named(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", REAL)
 def test_bytes_that_are_there_twice_are_passed_over(name: str, tmp_path: Path) -> None:
-    """Wherever reading fails in the second copy, among records of any kind and among sub-records, the repaired dump is the original.
+    """Wherever reading fails in the second copy, among records of any kind and among sub-records, the copy is the original.
     Where the item that crosses the beginning of the second copy is longer than this, nothing shows what is there twice."""
     data, seed = read(name), random.randrange(1 << 32)
     print(f"seed {seed}")
