@@ -38,7 +38,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the name of the base class
+    def log_message(self, format: str, *args: Any) -> None:
         pass
 
     def parse_request(self) -> bool:
