@@ -79,14 +79,16 @@ class Browser:
         self.call("Page.navigate", url=address)
 
     def drop(self, file: Path, selector: str) -> None:
-        """As a person does: over the middle of an element."""
-        box = self.evaluate(
-            f"(e => (e.scrollIntoView(), (b => [b.left + b.width / 2, b.top + b.height / 2])(e.getBoundingClientRect())))"
-            f"(document.querySelector({selector!r}))"
+        """A field of the test gets the file from the disk, and an event hands it to the element as a drop does."""
+        self.evaluate("document.body.insertAdjacentHTML('beforeend', '<input type=file id=of-the-test hidden>')")
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        field = self.call("DOM.querySelector", nodeId=root, selector="#of-the-test")["nodeId"]
+        self.call("DOM.setFileInputFiles", files=[str(file)], nodeId=field)
+        self.evaluate(
+            "(field => {const dataTransfer = new DataTransfer(); dataTransfer.items.add(field.files[0]); field.remove();"
+            f"document.querySelector({selector!r}).dispatchEvent(new DragEvent('drop', {{dataTransfer, cancelable: true}}))}})"
+            "(document.getElementById('of-the-test'))"
         )
-        data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
-        for kind in ("dragEnter", "dragOver", "drop"):
-            self.call("Input.dispatchDragEvent", type=kind, x=box[0], y=box[1], data=data)
 
     def look(self, width: int, dark: bool) -> None:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
