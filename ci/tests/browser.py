@@ -71,7 +71,7 @@ class Browser:
 
     def wait(self, code: str, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
-        while not self.evaluate(code):
+        while not self.evaluate(f"!!({code})"):
             assert time.monotonic() < end, (code, self.evaluate("document.body.innerText"))
             time.sleep(0.05)
 
