@@ -18,6 +18,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 FILES = Path(os.environ["HPROF_RELEASE"])
+TOOLS = ("hprof", "hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen")
 VERSION = re.search(r'HPROF_VERSION "(.*)"', (SOURCE / "validator/include/hprof/hprof.h").read_text())[1]  # type: ignore[index]
 
 
@@ -71,7 +72,7 @@ def installed(bare: Root) -> Root:
 
 def test_sums() -> None:
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=FILES)
-    assert len((FILES / "SHA256SUMS").read_text().splitlines()) == len(list(FILES.iterdir())) - 1 == 6
+    assert len((FILES / "SHA256SUMS").read_text().splitlines()) == len(list(FILES.iterdir())) - 1 == 4 + len(TOOLS)
 
 
 def test_lintian_has_nothing_to_say() -> None:
@@ -109,8 +110,12 @@ def test_debian_packages(installed: Root) -> None:
     check_corpus(installed, "hprof-validate")
     made = "hprof-gen --objects 1000 | hprof-validate -"
     assert installed.shell(made, user="nobody").startswith("standard input: ")
-    for tool in ("hprof-validate", "hprof-gen", "hprof-ascii"):
+    for tool in (*TOOLS, "hprof-ascii"):
         assert "HPROF" in installed.shell(f"zcat /usr/share/man/man1/{tool}.1.gz")
+    for tool in TOOLS:
+        for place in ("bash-completion/completions/", "zsh/vendor-completions/_", "fish/vendor_completions.d/"):
+            assert tool in (installed.folder / f"usr/share/{place}{tool}{'.fish' * place.startswith('fish')}").read_text()
+    assert "Heap dumps: " in installed.shell("hprof gen --objects 1000 | hprof stats -", user="nobody")
     installed.take(SOURCE / "corpus/ascii/valid/header-only.txt")
     assert ": valid" in installed.shell("hprof-ascii check header-only.txt", user="nobody")
     for document in ("SPEC.md", "validator/RULES.md", "conformance/PRODUCERS.md"):
@@ -133,12 +138,18 @@ def test_packages_leave_nothing_behind(installed: Root) -> None:
 
 def test_static_binaries_need_nothing(tmp_path: Path) -> None:
     """In a root with no other file. hprof-gen uses its copies of zlib and libcrypto: the dump is compressed and has a digest."""
-    for tool in ("hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen"):
-        shutil.copy(the(f"{tool}-*"), tmp_path / tool)
+    for tool in TOOLS:
+        shutil.copy(the(f"{tool}-{VERSION}-linux-*"), tmp_path / tool)
     run("chroot", tmp_path, "/hprof-gen", "--objects=1e4", "--gz=1", "--output=/dump.hprof", "--manifest=/dump.json")
     report = json.loads(run("chroot", tmp_path, "/hprof-validate", "--profile=strict", "--format=json", "/dump.hprof"))
     run("chroot", tmp_path, "/hprof-reduce", "/dump.hprof", "--output=/small.hprof", "--", "/hprof-validate")
     assert 0 < (tmp_path / "small.hprof").stat().st_size < 100
+    (tmp_path / "as-published").mkdir()
+    front, validator = the(f"hprof-{VERSION}-linux-*"), the(f"hprof-validate-{VERSION}-linux-*")
+    for file in (front, validator):
+        shutil.copy(file, tmp_path / "as-published")
+    for path in ("/hprof", f"/as-published/{front.name}"):
+        assert "Heap dumps: 1" in run("chroot", tmp_path, path, "stats", "/dump.hprof")
     truth = json.loads((tmp_path / "dump.json").read_text())
     assert report["files"][0]["valid"]
     run("chroot", tmp_path, "/hprof-diff", "--quiet", "/dump.hprof", "/dump.hprof")

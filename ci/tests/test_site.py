@@ -30,7 +30,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def build(site: ModuleType, text: str) -> int:
     """The status of a site of a few pages."""
     shutil.rmtree(site.PAGES, ignore_errors=True)
-    for name in (*site.PAGE_OF.values(), "mistakes.md", "rules/index.md", "corpus.md", "style.css", "iframe-worker.js"):
+    for name in (*site.PAGE_OF.values(), "mistakes.md", "rules/index.md", "corpus.md", "style.css", "iframe-worker.js", "check.md"):
         site.write(name, "# A page\n")
     site.write("index.md", text)
     return build_pages(site)

@@ -76,19 +76,19 @@ static bool asks_for_help(char **arguments)
     return false;
 }
 
-/* The tool beside this program, or the one on the PATH. */
+/* The tool beside this program, or the one on the PATH. A file of a release has the version at the end of its name, and so have the
+ * tools beside it: hprof-0.3.0-linux-x86_64 runs hprof-validate-0.3.0-linux-x86_64. */
 static int become(const char *tool, char **arguments)
 {
-    char path[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    char *slash = NULL;
+    char self[PATH_MAX], path[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (length > 0) {
-        path[length] = '\0';
-        slash = strrchr(path, '/');
-    }
-    if (slash != NULL && strlen(tool) < (size_t)(path + sizeof path - slash - 1)) {
-        strcpy(slash + 1, tool);
+        self[length] = '\0';
+        char *name = strrchr(self, '/') + 1;
+        bool is_hprof = strncmp(name, program_name, strlen(program_name)) == 0;
+
+        snprintf(path, sizeof path, "%.*s%s%s", (int)(name - self), self, tool, is_hprof ? name + strlen(program_name) : "");
         execv(path, arguments);
     }
     execvp(tool, arguments);
