@@ -176,6 +176,12 @@ static bool same_offset(uint64_t first, uint64_t second, bool may_be_unknown)
     return first == second || (may_be_unknown && second == HPROF_NO_OFFSET);
 }
 
+/* Without a header that can be used, the first 64 KiB are read, so how large a pipe is remains unknown. */
+static bool has_header(const struct hprof_summary *s)
+{
+    return *s->version && (s->id_size == 4 || s->id_size == 8);
+}
+
 void expect_same(const struct account *first, const char *first_name, const struct account *second, const char *second_name,
                  unsigned exceptions)
 {
@@ -188,8 +194,7 @@ void expect_same(const struct account *first, const char *first_name, const stru
         print_difference(first, first_name, second, second_name);
         fail_target("%s and %s differ", first_name, second_name);
     }
-    /* How large a pipe is that does not begin as a dump is not known: it is not read to its end. */
-    if (!(exceptions & COMPRESSION_DIFFERS) && *first->summary.version &&
+    if (!(exceptions & COMPRESSION_DIFFERS) && has_header(&first->summary) &&
         (first->summary.file_bytes != second->summary.file_bytes || first->summary.compressed != second->summary.compressed))
         fail_target("%s and %s differ in file_bytes or compressed", first_name, second_name);
     for (size_t i = 0; i < first->count; i++) {
@@ -308,8 +313,7 @@ void expect_consistent(const struct account *a, const struct hprof_options *opti
     if ((s->status == HPROF_INVALID) != (s->errors > 0 || (s->incomplete && !options->allow_incomplete)))
         fail_target("status %d with %llu errors%s", s->status, (unsigned long long)s->errors,
                     s->incomplete ? ", incomplete" : "");
-    /* Of a file that does not begin with a header that can be used, the first 64 KiB are read. */
-    is_read = *s->version && (s->id_size == 4 || s->id_size == 8);
+    is_read = has_header(s);
     if (is_read ? s->file_bytes != size || (!s->compressed && s->bytes != size) : s->file_bytes > size)
         fail_target("%llu bytes of a file of %llu are reported; the input has %zu", (unsigned long long)s->bytes,
                     (unsigned long long)s->file_bytes, size);
