@@ -24,18 +24,22 @@ static bool is_of_objects(enum left_out_kind kind)
     return kind == LEFT_INSTANCE || kind == LEFT_OBJECT_ARRAY || kind == LEFT_PRIMITIVE_ARRAY;
 }
 
-/* A bit of the filter. IDs of classes are multiples of 8. */
-static uint64_t *filter_word(struct tally *t, uint64_t key, uint64_t *bit)
+/* A bit of the filter, and its word. IDs of classes are multiples of 8. */
+static uint64_t filter_bit(uint64_t key)
 {
-    *bit = UINT64_C(1) << (key >> 3 & 63);
+    return UINT64_C(1) << (key >> 3 & 63);
+}
+
+static uint64_t *filter_word(struct tally *t, uint64_t key)
+{
     return &t->filter[(key >> 9 ^ key) & 15];
 }
 
 static void count_kept(struct tally *t, enum left_out_kind kind, uint64_t key)
 {
-    uint64_t index, bit;
+    uint64_t index;
 
-    if (*filter_word(t, key, &bit) & bit && keymap_get(&t->index[kind], key, &index))
+    if (*filter_word(t, key) & filter_bit(key) && keymap_get(&t->index[kind], key, &index))
         t->losses[index].kept++;
 }
 
@@ -148,13 +152,12 @@ static void list_losses(struct tally *t)
 
     for (size_t i = 0; i < r->left_count; i++) {
         const struct left_out *l = &r->left[i];
-        uint64_t bit;
 
         if (!is_of_objects(l->kind) ||
             !memory_grow(&r->memory, (void **)&t->losses, &t->capacity, t->count + 1, sizeof *t->losses))
             continue;
         keymap_put(&t->index[l->kind], l->key, t->count);
-        *filter_word(t, l->key, &bit) |= bit;
+        *filter_word(t, l->key) |= filter_bit(l->key);
         t->losses[t->count++] = (struct class_loss){.left = l};
     }
 }
