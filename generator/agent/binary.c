@@ -1,4 +1,5 @@
 /* format=b: HPROF 1.0.1, or 1.0.2 for heaps whose dump might not fit into one record. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -289,18 +290,30 @@ static void write_root(const struct heap_root *root)
     }
 }
 
-/* Values that are larger than a segment are not copied once more. */
-static void put_values(const struct heap_object *object, uint64_t head)
+/* The elements of an array that a segment can hold, whose length has 4 bytes. */
+static uint64_t elements_written(const struct heap_object *object, unsigned head)
 {
-    if (object->value_bytes + head <= SEGMENT) {
-        buffer_put_bytes(&body, object->values, object->value_bytes);
+    uint64_t most = UINT32_MAX - head;
+    if (object->value_bytes <= most)
+        return object->length;
+    uint64_t kept = most / (object->value_bytes / object->length);
+    say("HPROF WARNING: an array of %" PRIu64 " elements is cut to %" PRIu64 ": a segment holds less than 4 GiB",
+        object->length, kept);
+    return kept;
+}
+
+/* Values that are larger than a segment are not copied once more. */
+static void put_values(const uint8_t *values, uint64_t bytes, unsigned head)
+{
+    if (bytes + head <= SEGMENT) {
+        buffer_put_bytes(&body, values, bytes);
         return;
     }
     struct out *to = is_segmented ? out_main() : spool;
     if (is_segmented)
-        write_head(to, TAG_HEAP_DUMP_SEGMENT, body.size + object->value_bytes);
+        write_head(to, TAG_HEAP_DUMP_SEGMENT, body.size + bytes);
     out_bytes(to, body.data, body.size);
-    out_bytes(to, object->values, object->value_bytes);
+    out_bytes(to, values, bytes);
     body.size = 0;
 }
 
@@ -308,7 +321,10 @@ static void write_object(const struct heap_object *object)
 {
     const struct class *class = object->class;
     unsigned id = tags_id_size(), head = 1 + id + 4 + 4 + (class->kind == CLASS_PRIMITIVE_ARRAY ? 1 : id);
-    begin_subrecord(head + object->value_bytes);
+    uint64_t length = elements_written(object, head), bytes = object->value_bytes;
+    if (length < object->length)
+        bytes = length * (bytes / object->length);
+    begin_subrecord(head + bytes);
     switch (class->kind) {
     case CLASS_PRIMITIVE:
     case CLASS_INSTANCES:
@@ -322,18 +338,18 @@ static void write_object(const struct heap_object *object)
         buffer_put(&body, TAG_OBJECT_ARRAY_DUMP, 1);
         put_object(&body, object->number);
         buffer_put(&body, trace_serial(object->trace), 4);
-        buffer_put(&body, object->length, 4);
+        buffer_put(&body, length, 4);
         put_object(&body, class->number);
         break;
     case CLASS_PRIMITIVE_ARRAY:
         buffer_put(&body, TAG_PRIMITIVE_ARRAY_DUMP, 1);
         put_object(&body, object->number);
         buffer_put(&body, trace_serial(object->trace), 4);
-        buffer_put(&body, object->length, 4);
+        buffer_put(&body, length, 4);
         buffer_put(&body, class->element, 1);
         break;
     }
-    put_values(object, head);
+    put_values(object->values, bytes, head);
 }
 
 static void put_fields(struct buffer *to, const struct class *class, bool is_static, const uint8_t *values)

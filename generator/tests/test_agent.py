@@ -523,3 +523,12 @@ def test_everything_binary(java: Java) -> None:
     facts = facts_of_valid(java.run("cpu=samples,heap=all,format=b,file=t.hprof"))
     assert {name: facts.blocks[name] for name in ("heap dump", "sites", "samples")} == {"heap dump": 1, "sites": 1, "samples": 1}
     check_heap(facts)
+
+
+@pytest.mark.skipif("HPROF_BIG" not in os.environ, reason="10 GiB of memory: ci/full")
+def test_an_array_of_more_than_4_gib_is_cut(java: Java) -> None:
+    run = java.run("heap=dump,format=b,file=t.hprof", "Giant", java=("-Xmx6g",))
+    assert run.status == 0, run.errors
+    assert run.said == ["HPROF WARNING: an array of 600000000 elements is cut to 536870910: a segment holds less than 4 GiB"]
+    assert errors_of(run.files["t.hprof"]) == []
+    run.files["t.hprof"].unlink()
