@@ -176,3 +176,11 @@ def test_a_file_of_definitions_is_not_repaired(tmp_path: Path) -> None:
     out = run("broken", cwd=tmp_path).out
     assert "--repair" not in out
     assert run("--repair", "copy", "broken", cwd=tmp_path).status == 1
+
+
+def test_a_lost_segment_has_a_cause(tmp_path: Path) -> None:
+    """Lengths lead to the end, and nothing but objects is missing."""
+    data = read("jdk25")
+    segments = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == HEAPS[-1]]
+    start, end = random.choice(segments)
+    assert hint(data[:start] + data[end:], tmp_path).startswith("a whole segment or part of the heap dump was lost")

@@ -230,6 +230,8 @@ const char *choose_hint(struct engine *e)
             return causes[i].cause;
     if (e->file.losses.definitions || e->file.losses.heap_dump)
         return "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
+    if (e->run.summary->missing_objects && e->run.options->profile != PROFILE_STRICT)
+        return "a whole segment or part of the heap dump was lost, or what wrote the dump left objects out";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";
     return NULL;
