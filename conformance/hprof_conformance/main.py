@@ -185,7 +185,7 @@ def _report_folder(asked: argparse.Namespace, build: Path) -> Path:
 
 
 def _print_list(all_readers: list[readers.Reader], all_producers: list[ways.Producer], number_of_cases: int) -> None:
-    lines = [("reader", one.name, f"{one.title} {one.version}".strip(), one.why or readers.lacks(one)) for one in all_readers]
+    lines = [("reader", one.name, f"{one.title} {one.version}".strip(), readers.lacks(one)) for one in all_readers]
     lines += [("producer", one.name, one.title, one.why or producers.lacks(one)) for one in all_producers]
     width = max(len(name) for _, name, _, _ in lines)
     for kind, name, title, why in lines:

@@ -163,7 +163,9 @@ def command(root: Path, reader: Reader, build: Path) -> list[str]:
 
 
 def lacks(reader: Reader) -> str:
-    """What this machine has not, and the reader needs, at a glance."""
+    """What this machine has not, and the reader needs, at a glance; or why no machine runs it."""
+    if reader.kind == "none":
+        return reader.why
     if reader.kind == "program":
         missing = [] if shutil.which("cargo") else ["Cargo"]
     else:

@@ -96,7 +96,7 @@ final class Equinox {
         }
     }
 
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) throws Throwable {
         File plugins = new File(arguments[0]);
         Path storage = Files.createTempDirectory("equinox");
         Framework framework = start(storage);
@@ -114,7 +114,7 @@ final class Equinox {
                 main.invoke(null, (Object) Arrays.copyOfRange(arguments, 2, arguments.length));
             }
         } catch (InvocationTargetException thrown) {
-            throw (Exception) thrown.getCause();
+            throw thrown.getCause();
         } finally {
             framework.stop();
             framework.waitForStop(0);

@@ -118,8 +118,8 @@ def _of_format(file: memoryview) -> list[str]:
             found.append("gzip-members")
         try:
             data = decompressed(file)
-        except FramingError:
-            return found
+        except FramingError:  # what follows the fault is unknown
+            return [*found, "no-java-lang-class"]
     header = read_header(data)
     if header is None:
         return found
