@@ -107,6 +107,7 @@ def check(tool: Path, dump: Dump) -> Json:
         strict, own = _validate(tool, dump.file, "strict"), _validate(tool, dump.file, dump.profile)
     except FailedError as error:
         return _unread(dump, size, str(error), fine=False)
+    is_valid = bool(own["valid"] or own["incomplete"])  # what is missing, findings and content say
     left = _by_rule(own, ("error", "warning"))
     compared = facts.Compared([], 0, 0)
     if dump.interrupted:
@@ -119,11 +120,11 @@ def check(tool: Path, dump: Dump) -> Json:
             compared = facts.compare(dump.file, dump.facts)
         is_compared = dump.facts or dump.original
         content = "; ".join(map(str, compared.differences)) if is_compared else NOT_COMPARED
-        fine = bool(own["valid"]) and not left and not compared.differences
+        fine = is_valid and not left and not compared.differences
     return {
         "how": dump.how,
         "bytes": size,
-        "valid": own["valid"],
+        "valid": is_valid,
         "strict": _by_rule(strict, ("error", "warning", "note")),
         "in_profile": left,
         "content": content,

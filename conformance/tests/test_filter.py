@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from built import ROOT, needs_tool
 
+from hprof_conformance import producers, ways
+from hprof_conformance.expectations import outcome_of_dump
 from hprof_conformance.secrets import planted
 
 REDACTOR = ROOT / "conformance" / "example" / "redact.py"
@@ -63,3 +65,12 @@ def test_what_it_leaves_and_what_it_loses_is_found(old: str, new: str, case: str
 def test_secrets_are_fresh_and_all_in_the_dump() -> None:
     first, second = planted(1), planted(2)
     assert first.left_in(first.dump) == list(first.secrets) and not second.left_in(first.dump)
+
+
+@needs_tool
+def test_a_dump_from_which_objects_are_missing_is_not_invalid() -> None:
+    """Its outcome names the finding, so that nobody reads that the producer breaks the format."""
+    file = ROOT / "corpus/warning/REF-002/segment-lost-102-id8.hprof"
+    found = producers.check(ways.built(ROOT, "hprof-validate", "validator"), ways.Dump("plain", file, "hotspot"))
+    assert not found["fine"]
+    assert outcome_of_dump(found) == "REF-002"
