@@ -42,7 +42,9 @@ static int on_progress(void *context, uint64_t bytes, uint64_t total)
 
 static void print_left_out(FILE *out, uint64_t count, uint64_t bytes, const char *what)
 {
-    fprintf(out, "    %12" PRIu64 " bytes   %" PRIu64 " %s\n", bytes, count, what);
+    char exact[NUMBER_SIZE], number[NUMBER_SIZE];
+
+    fprintf(out, "    %12s bytes   %s %s\n", format_exact(exact, bytes), format_exact(number, count), what);
 }
 
 static int on_left_out(void *context, const struct hprof_left_out *left_out)
@@ -173,13 +175,13 @@ static void print_parts(FILE *out, const struct parts_named *parts, const struct
 
 static void print_verdict(FILE *out, const char *to, const struct hprof_repair_result *repair)
 {
-    char size[NUMBER_SIZE];
+    char size[NUMBER_SIZE], count[NUMBER_SIZE];
 
     print_safely(out, to);
     fprintf(out, ": %s by profile %s", repair->incomplete ? "incomplete" : "valid",
             hprof_profile_at(repair->checked_profile)->name);
     if (repair->warnings > 0)
-        fprintf(out, ", %" PRIu64 " warning%s", repair->warnings, repair->warnings == 1 ? "" : "s");
+        fprintf(out, ", %s warning%s", format_exact(count, repair->warnings), repair->warnings == 1 ? "" : "s");
     fprintf(out, ", %s", format_size(size, repair->bytes_out));
     fprintf(out, " of %s\n", format_size(size, repair->bytes_in));
 }

@@ -168,6 +168,7 @@ static bool has_objects_without_roots(const struct engine *e)
 
 const char *choose_hint(struct engine *e)
 {
+    enum { LEAST_MISSING = 16 }; /* a lost segment has more */
     const char *gap;
     const uint64_t *totals = e->run.summary->totals;
     const struct {
@@ -230,7 +231,7 @@ const char *choose_hint(struct engine *e)
             return causes[i].cause;
     if (e->file.losses.definitions || e->file.losses.heap_dump)
         return "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
-    if (e->run.summary->missing_objects && e->run.options->profile != PROFILE_STRICT)
+    if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
         return "a whole segment or part of the heap dump was lost, or what wrote the dump left objects out";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";
