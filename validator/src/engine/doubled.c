@@ -8,7 +8,7 @@ enum {
     HEAD = 64             /* a header that crosses the beginning of the second copy is no longer */
 };
 
-/* The nearest place before some bytes where they are, too; UINT64_MAX if there is none, or if the bytes are all the same. */
+/* The nearest place before some bytes where they are, too; SIZE_MAX if there is none, or if the bytes are all the same. */
 static size_t find_before(const uint8_t *p, size_t at)
 {
     if (memcmp(p + at, p + at + 1, PROBE - 1) == 0)

@@ -44,6 +44,7 @@ static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uin
     e->run.sum.skipped += here - from;
     e->resume.in_heap = kind == WAY_SUBRECORD;
     e->resume.pending = true;
+    e->records.count = 0; /* those before the jump do not lead here */
     e->position.heap_end = heap_end;
     end_waiting_range(&e->heap);
 }
