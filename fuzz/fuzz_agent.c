@@ -38,7 +38,7 @@ static void try_options(const uint8_t *data, size_t size)
     copy = (const char *)copy_to_guard_page((const uint8_t *)text, strlen(text) + 1);
     if (options_parse(&options, copy, error))
         expect_options(text, &options);
-    else if (!error[0] || !memchr(error, '\0', sizeof error))
+    else if (!error[0] || !memchr(error, '\0', sizeof error) || strpbrk(error, "\n\r\x1b"))
         fail_target("refused without one line that says why: %s", text);
 }
 

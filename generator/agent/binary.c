@@ -290,41 +290,41 @@ static void write_root(const struct heap_root *root)
     }
 }
 
-/* The elements of an array that a segment can hold, whose length has 4 bytes. */
-static uint64_t elements_written(const struct heap_object *object, unsigned head)
+/* An array has as many elements as a segment can hold, whose length has 4 bytes. */
+static struct heap_object cut_to_segment(const struct heap_object *object, unsigned head)
 {
-    uint64_t most = UINT32_MAX - head;
-    if (object->value_bytes <= most)
-        return object->length;
-    uint64_t kept = most / (object->value_bytes / object->length);
-    say("HPROF WARNING: an array of %" PRIu64 " elements is cut to %" PRIu64 ": a segment holds less than 4 GiB",
-        object->length, kept);
-    return kept;
+    struct heap_object cut = *object;
+    if (object->value_bytes > UINT32_MAX - head) {
+        uint64_t width = object->value_bytes / object->length;
+        cut.length = (UINT32_MAX - head) / width;
+        cut.value_bytes = cut.length * width;
+        say("HPROF WARNING: an array of %" PRIu64 " elements is cut to %" PRIu64 ": a segment holds less than 4 GiB",
+            object->length, cut.length);
+    }
+    return cut;
 }
 
 /* Values that are larger than a segment are not copied once more. */
-static void put_values(const uint8_t *values, uint64_t bytes, unsigned head)
+static void put_values(const struct heap_object *object, uint64_t head)
 {
-    if (bytes + head <= SEGMENT) {
-        buffer_put_bytes(&body, values, bytes);
+    if (object->value_bytes + head <= SEGMENT) {
+        buffer_put_bytes(&body, object->values, object->value_bytes);
         return;
     }
     struct out *to = is_segmented ? out_main() : spool;
     if (is_segmented)
-        write_head(to, TAG_HEAP_DUMP_SEGMENT, body.size + bytes);
+        write_head(to, TAG_HEAP_DUMP_SEGMENT, body.size + object->value_bytes);
     out_bytes(to, body.data, body.size);
-    out_bytes(to, values, bytes);
+    out_bytes(to, object->values, object->value_bytes);
     body.size = 0;
 }
 
-static void write_object(const struct heap_object *object)
+static void write_object(const struct heap_object *whole)
 {
-    const struct class *class = object->class;
+    const struct class *class = whole->class;
     unsigned id = tags_id_size(), head = 1 + id + 4 + 4 + (class->kind == CLASS_PRIMITIVE_ARRAY ? 1 : id);
-    uint64_t length = elements_written(object, head), bytes = object->value_bytes;
-    if (length < object->length)
-        bytes = length * (bytes / object->length);
-    begin_subrecord(head + bytes);
+    const struct heap_object cut = cut_to_segment(whole, head), *object = &cut;
+    begin_subrecord(head + object->value_bytes);
     switch (class->kind) {
     case CLASS_PRIMITIVE:
     case CLASS_INSTANCES:
@@ -338,18 +338,18 @@ static void write_object(const struct heap_object *object)
         buffer_put(&body, TAG_OBJECT_ARRAY_DUMP, 1);
         put_object(&body, object->number);
         buffer_put(&body, trace_serial(object->trace), 4);
-        buffer_put(&body, length, 4);
+        buffer_put(&body, object->length, 4);
         put_object(&body, class->number);
         break;
     case CLASS_PRIMITIVE_ARRAY:
         buffer_put(&body, TAG_PRIMITIVE_ARRAY_DUMP, 1);
         put_object(&body, object->number);
         buffer_put(&body, trace_serial(object->trace), 4);
-        buffer_put(&body, length, 4);
+        buffer_put(&body, object->length, 4);
         buffer_put(&body, class->element, 1);
         break;
     }
-    put_values(object->values, bytes, head);
+    put_values(object, head);
 }
 
 static void put_fields(struct buffer *to, const struct class *class, bool is_static, const uint8_t *values)

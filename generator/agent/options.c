@@ -232,11 +232,12 @@ static bool check_combination(struct parser *p)
     return true;
 }
 
-/* What the message is about. */
+/* What the message is about, in one line. */
 static void add_context(char *error, const char *text)
 {
     size_t size = strlen(error);
     snprintf(error + size, OPTION_ERROR - size, " (%.200s)", text);
+    make_one_line(error);
 }
 
 bool options_parse(struct options *options, const char *text, char *error)

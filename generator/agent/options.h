@@ -45,4 +45,12 @@ void options_print_help(FILE *file);
    inserted if the file exists. False if the path is too long. */
 bool options_path(const struct options *options, long pid, char *path, size_t size);
 
+/* What is given may have control characters, which would start another line of a message. */
+static inline void make_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ')
+            *text = '?';
+}
+
 #endif

@@ -28,9 +28,7 @@ void say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    for (char *at = line; *at; at++) /* a path may have them, and they would start another line */
-        if ((unsigned char)*at < ' ')
-            *at = '?';
+    make_one_line(line);
     fprintf(stderr, "%s%s\n", atomic_exchange(&is_within_line, false) ? "\n" : "", line);
 }
 

@@ -139,6 +139,7 @@ static void test_options(void **unused)
             accepted++;
         } else {
             assert_true(strlen(error) > 0 && strlen(error) < sizeof error);
+            assert_null(strpbrk(error, "\n\r\x01"));
             refused++;
         }
         free(text);
