@@ -276,6 +276,8 @@ static void expect_offset(const struct hprof_summary *s, const struct account_fi
     if (f->related > end && f->related != HPROF_NO_OFFSET)
         fail_target("%s is related to 0x%llx of 0x%llx bytes", rule->id, (unsigned long long)f->related,
                     (unsigned long long)end);
+    if (f->related == f->offset && f->offset != HPROF_NO_OFFSET && !s->skipped) /* damage may cut what is defined again */
+        fail_target("%s at 0x%llx is related to itself", rule->id, (unsigned long long)f->offset);
 }
 
 /* By offset, except gzip rules, whose offsets count other bytes, and REF-002, which comes last. */

@@ -137,7 +137,7 @@ struct engine {
 
     struct framing framing;
     struct resumption resume;
-    struct marks records, subrecords; /* the latter of the present heap dump record */
+    struct marks records, subrecords; /* sub-records of the present heap dump record */
     struct phantoms phantoms;
     struct position last_heap; /* the last heap dump record */
     struct crossing_subrecord cut;
@@ -264,6 +264,9 @@ bool subrecords_begin_here(struct engine *e);
 /* ---- trail.c ---- */
 /* An item begins at an offset. */
 void add_mark(struct marks *marks, uint64_t at);
+/* The last item, from the one at an offset after all marks back, that begins at an offset of at most `most`; the first mark if all
+ * begin later. */
+uint64_t last_mark(const struct marks *marks, uint64_t after, uint64_t most);
 /* A sub-record begins here; with `first`, the first one that is read. */
 void mark(struct engine *e, bool first);
 /* Its size is known: it may be a root that cannot be there. */

@@ -5,7 +5,7 @@
 #include "engine/engine.h"
 #include "engine/way.h"
 
-enum { WAY_STEP = WAY_SIGHT / 2 }; /* what is searched before the sight moves: as much again is in sight behind it */
+enum { WAY_STEP = WAY_SIGHT / 2 }; /* what is searched before the sight moves: as much again is in sight after it */
 
 /* All that recovery sees from here on. */
 struct sight look_far(struct engine *e);

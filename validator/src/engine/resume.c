@@ -87,26 +87,12 @@ static void forget_from(struct engine *e, uint64_t from)
     stretches->due = from;
 }
 
-/* The records between two offsets were read, and are left out after all: what they defined is defined by others. The input
- * moves. */
-static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_at)
+/* The records from an offset up to the failure are left out after all: what they defined, those before another offset define. */
+static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t until)
 {
-    struct walk_item record;
-
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
-    if (jobs_begin_again(e) || !go_to(e, first))
-        return;
-    while (e->in.offset < failed_at && next_record(&e->in, &record) == FRAME_RIGHT) {
-        uint64_t *count = &e->run.sum.record_counts[record.tag];
-        struct cursor c = window(&e->in, RECORD_HEADER_SIZE + SIZE_OF(UTF8, e->file.id_size));
-        struct UTF8 string;
-
-        c.at += RECORD_HEADER_SIZE;
-        if (record.tag == TAG_UTF8 && read_UTF8(&c, e->file.id_size, &string))
-            strings_forget(&e->file.strings, string.id);
-        *count -= *count > 0;
-        input_skip(&e->in, record.size);
-    }
+    read_records_again(e, until);
+    read_subrecords_again(e, until); /* unless a heap dump begins again, too */
 }
 
 /* Reading failed where a record should be. Those before it may be none if one of them had an unknown tag, and the last one is too
@@ -115,7 +101,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
 {
     struct framing *f = &e->framing;
     struct unproven doubted = f->doubted;
-    uint64_t first = doubted.count ? doubted.from : f->last_is_string ? f->last_record : failed_at, end = UINT64_MAX, here;
+    uint64_t first = doubted.count ? doubted.from : f->last_is_string ? f->last_record : failed_at, end = UINT64_MAX;
     enum way_kind kind;
 
     if (first >= failed_at || failed_at <= f->frontier || !input_can_go_back(&e->in, first) || !go_to(e, first))
@@ -127,11 +113,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     kind = go_to_way(e, &end, failed_at, failed_at);
     if (kind == WAY_NONE)
         return kind;
-    here = e->in.offset;
-    leave_out_records(e, first, failed_at);
-    go_to(e, here);
-    read_records_again(e, failed_at);
-    read_subrecords_again(e, failed_at); /* unless a heap dump begins again, too */
+    leave_out_records(e, first, failed_at, failed_at);
     if (doubted.count)
         e->run.sum.skipped = doubted.skipped_before;
     *from = first;
@@ -142,22 +124,17 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
  * record that is left out with it. */
 static bool pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
 {
-    uint64_t first = failed_at, end = UINT64_MAX, here;
-    const struct marks *marks = &e->records;
+    uint64_t end = UINT64_MAX;
     struct doubled d;
 
     if (!find_doubled(e, failed_at, &d))
         return false;
-    for (unsigned i = marks->count; first > d.last && i > 0 && marks->count - i < MARKS; i--)
-        first = marks->at[(i - 1) % MARKS];
-    if (!pass_doubled(e, &d, first, WAY_RECORD, &end))
+    *from = last_mark(&e->records, failed_at, d.last);
+    if (!pass_doubled(e, &d, *from, WAY_RECORD, &end)) {
+        *from = failed_at;
         return false;
-    here = e->in.offset;
-    leave_out_records(e, first, failed_at);
-    go_to(e, here);
-    read_records_again(e, d.last + d.size);
-    read_subrecords_again(e, d.last + d.size); /* unless a heap dump begins again, too */
-    *from = first;
+    }
+    leave_out_records(e, *from, failed_at, d.last + d.size);
     return true;
 }
 
@@ -286,20 +263,15 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
 
 bool resume_anywhere(struct engine *e, uint64_t from)
 {
-    enum way_kind kind;
+    enum way_kind kind = WAY_RECORD;
     uint64_t end = UINT64_MAX, failed_at = from;
 
     if (e->framing.second_header || e->run.memory.exhausted || e->in.error)
         return false;
     lose_definitions(e, MAY_DEFINE_ALL);
-    kind = pass_doubled_records(e, failed_at, &from) ? WAY_RECORD : WAY_NONE;
-    if (kind == WAY_NONE && !go_to(e, failed_at))
-        return false;
-    if (kind == WAY_NONE)
-        kind = go_back_to_records(e, failed_at, &from);
-    if (kind == WAY_NONE && !go_to(e, failed_at))
-        return false;
-    if (kind == WAY_NONE)
+    if (!pass_doubled_records(e, failed_at, &from))
+        kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
+    if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
     if (kind == WAY_NONE)
         return false;

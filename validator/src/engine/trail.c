@@ -11,6 +11,15 @@ void add_mark(struct marks *marks, uint64_t at)
         marks->at[marks->count++ % MARKS] = at;
 }
 
+uint64_t last_mark(const struct marks *marks, uint64_t after, uint64_t most)
+{
+    uint64_t at = after;
+
+    for (unsigned i = marks->count; at > most && i > 0 && marks->count - i < MARKS; i--)
+        at = marks->at[(i - 1) % MARKS];
+    return at;
+}
+
 void mark(struct engine *e, bool first)
 {
     if (first) {
@@ -52,9 +61,8 @@ static uint64_t before_phantoms(const struct engine *e, uint64_t at)
 
 /* The size of an array is not known otherwise, nor where a sub-record of unknown class ends. */
 struct trail {
-    uint64_t at[MARKS]; /* a ring */
+    struct marks items;
     uint8_t tag[MARKS];
-    unsigned count;
     unsigned doubtful; /* from this one on: the one before it is an instance of the size of its class, or a plausible root */
 };
 
@@ -74,12 +82,12 @@ static bool has_size_of_class(struct engine *e)
 /* The sub-record in the window becomes the last of the trail. A root is never too long. */
 static void add_to_trail(struct engine *e, struct trail *trail, uint64_t size)
 {
-    unsigned before = trail->count;
+    unsigned before = trail->items.count;
 
-    trail->at[trail->count % MARKS] = e->in.offset;
-    trail->tag[trail->count++ % MARKS] = *e->in.at;
+    trail->tag[before % MARKS] = *e->in.at;
+    add_mark(&trail->items, e->in.offset);
     if (has_size_of_class(e) || (trail->doubtful == before && !is_object_tag(*e->in.at) && !is_phantom(e, size)))
-        trail->doubtful = trail->count;
+        trail->doubtful = trail->items.count;
 }
 
 /* Measures the sub-record here, before a failure. False if that cannot be done again. */
@@ -107,8 +115,8 @@ static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *tra
         add_to_trail(e, trail, item.size);
         input_skip(&e->in, item.size);
     }
-    if (trail->count - trail->doubtful > MARKS)
-        trail->doubtful = trail->count - MARKS;
+    if (trail->items.count - trail->doubtful > MARKS)
+        trail->doubtful = trail->items.count - MARKS;
     return true;
 }
 
@@ -153,16 +161,13 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
-    uint64_t first = failed_at;
     struct doubled d;
     struct trail trail = {0};
+    uint64_t first;
 
-    if (!find_doubled(e, failed_at, &d) || !go_to(e, failed_at))
+    if (!find_doubled(e, failed_at, &d) || !go_to(e, failed_at) || (failed_at > d.last && !follow_trail(e, failed_at, &trail)))
         return false;
-    if (first > d.last && !follow_trail(e, failed_at, &trail))
-        return false;
-    for (unsigned i = trail.count; first > d.last && i > 0 && trail.count - i < MARKS; i--)
-        first = trail.at[(i - 1) % MARKS];
+    first = last_mark(&trail.items, failed_at, d.last);
     if (!pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
         return false;
     leave_out_from(e, first, failed_at, from);
@@ -204,17 +209,17 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
     if (failed_at <= e->framing.frontier || !follow_trail(e, failed_at, &trail))
         return WAY_NONE;
     e->framing.frontier = failed_at;
-    if (trail.doubtful < trail.count)
-        first = trail.at[trail.doubtful % MARKS];
+    if (trail.doubtful < trail.items.count)
+        first = trail.items.at[trail.doubtful % MARKS];
     first = before_phantoms(e, first);
     if (first < failed_at && input_go_back(&e->in, first))
         kind = go_to_way(e, record_end, failed_at, failed_at);
     if (kind == WAY_SUBRECORD && is_outreached(e, failed_at, *record_end))
         kind = WAY_NONE;
     first = failed_at;
-    for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.count; i++)
-        if (trail.at[i % MARKS] <= e->in.offset)
-            first = trail.at[i % MARKS];
+    for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.items.count; i++)
+        if (trail.items.at[i % MARKS] <= e->in.offset)
+            first = trail.items.at[i % MARKS];
     leave_out_from(e, before_phantoms(e, first), failed_at, from);
     return kind;
 }
@@ -225,11 +230,11 @@ void go_back_into_instance(struct engine *e, uint64_t failed_at, uint64_t *from)
     struct trail trail;
 
     if (*from != failed_at || !follow_trail(e, failed_at, &trail) ||
-        trail.tag[(trail.count - 1) % MARKS] != SUB_INSTANCE_DUMP) {
+        trail.tag[(trail.items.count - 1) % MARKS] != SUB_INSTANCE_DUMP) {
         go_to(e, here);
         return;
     }
-    last = trail.at[(trail.count - 1) % MARKS];
+    last = trail.items.at[(trail.items.count - 1) % MARKS];
     if (here - last < WAY_SIGHT && input_go_back(&e->in, last)) {
         struct sight s = look_far(e);
         struct search search = search_in(e, &s, UINT64_MAX);

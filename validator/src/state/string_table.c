@@ -167,19 +167,6 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
     return STRING_NEW;
 }
 
-void strings_forget(struct strings *s, uint64_t id)
-{
-    unsigned low;
-    uint64_t key = group_of(s, id, &low), group;
-    uint8_t *value;
-
-    if (!keymap_get(&s->groups, key, &group))
-        return;
-    value = claim_group(s, key, id);
-    if (value)
-        native_store(value, sizeof group, group & ~(UINT64_C(1) << low));
-}
-
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id)
 {
     uint64_t entry, next;

@@ -31,9 +31,6 @@ void strings_clear(struct strings *s);
 enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, uint64_t size, const uint8_t *text,
                                  const uint8_t last[2], uint64_t budget);
 
-/* The string of an ID was none: the ID is as if it were not defined. */
-void strings_forget(struct strings *s, uint64_t id);
-
 /* What kind of class a string names; known even if its text was not kept. */
 enum name_kind { NAME_UNKNOWN, NAME_OF_OBJECT_ARRAY, NAME_OF_PRIMITIVE_ARRAY, NAME_OF_JAVA_LANG_OBJECT, NAME_OF_OTHER_CLASS };
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id);
