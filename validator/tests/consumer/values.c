@@ -69,8 +69,10 @@ static void print_fields(struct hprof_reader *reader, uint64_t class_id, bool is
     hprof_field_init(&field);
     hprof_value_init(&value);
     for (size_t i = 0; hprof_field_at(reader, class_id, is_static, i, &field) == 1; i++) {
-        if (hprof_field_value(reader, &field, &value) != 1)
-            fail(reader, "a field without a value");
+        int has_value = hprof_field_value(reader, &field, &value);
+
+        if (has_value < 0)
+            fail(reader, "a field that cannot be read");
         if (is_static)
             printf("static %" PRIx64, class_id);
         else
@@ -78,7 +80,10 @@ static void print_fields(struct hprof_reader *reader, uint64_t class_id, bool is
         printf(" ");
         print_name(reader, field.name_id);
         printf(" %u ", field.type);
-        print_value(&value);
+        if (has_value)
+            print_value(&value);
+        else
+            printf("none"); /* damage: the item ends before it */
         if (is_static)
             printf("\n");
     }
