@@ -69,7 +69,8 @@ static int on_summary(void *context, const struct hprof_summary *s)
     add_number(a, "instances ", s->instances);
     add_number(a, "object arrays ", s->object_arrays);
     add_number(a, "primitive arrays ", s->primitive_arrays);
-    add_number(a, "references ", s->references);
+    if (!s->skipped)
+        add_number(a, "references ", s->references);
     add_number(a, "strings ", s->strings);
     for (size_t rule = 0; rule < hprof_rule_count(); rule++) {
         if (s->totals[rule]) {

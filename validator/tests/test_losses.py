@@ -11,6 +11,7 @@ from losses import (
     HEAP_DUMP,
     INSTANCE,
     MANY_BYTES,
+    OBJECTS,
     ONE_FAULT,
     PRIMITIVES,
     RECORD_HEADER,
@@ -22,7 +23,7 @@ from losses import (
     read,
     repair,
 )
-from tool import SOURCE
+from tool import SOURCE, report_one
 
 from hprof_conformance import gold
 
@@ -67,6 +68,26 @@ def test_a_length_that_leads_to_another_subrecord_is_not_believed(original: Orig
         length = struct.pack(">I", until - one.at - 2 * i - 9)
         loss = repair(original, [Damage(one.at + 2 * i + 5, one.at + 2 * i + 9, length, "length")], tmp_path)
         assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), f"seed {seed}: {loss}"
+
+
+def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) -> None:
+    """A wrong length of a record is no reason to pass what follows, also where there is no way back from its end."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    objects = sum(original.data[s.at] in (INSTANCE, OBJECTS, PRIMITIVES) for s in original.heap)
+    for _ in range(3):
+        data = bytearray(original.data)
+        faults = dice.choice((1, 1, 2, 5))
+        for record in dice.sample(original.records[:-1], faults):
+            data[record.at + dice.choice((0, 5, 5, 6, 7))] = dice.randrange(256)
+        damaged = tmp_path / "damaged.hprof"
+        damaged.write_bytes(data)
+        file, pipe = report_one(damaged), report_one("-", stdin=bytes(data))
+        for fact in ("errors", "warnings", "skipped", "counts", "missing_objects", "sound_until"):
+            assert file[fact] == pipe[fact], (seed, fact)
+        kept = sum(file["counts"][tag] for tag in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP"))
+        least = objects - 100 if faults == 1 else objects * 3 // 4  # a second fault may hide how the first one goes on
+        assert least <= kept <= objects, seed
 
 
 def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:

@@ -148,8 +148,10 @@ struct hprof_summary {
     uint64_t subrecord_counts[256]; /* complete sub-records by tag */
     uint64_t classes, instances, object_arrays, primitive_arrays; /* sub-records of each kind */
     uint64_t loaded_classes;                                      /* class IDs that a LOAD_CLASS defines */
-    uint64_t references; /* IDs in fields, elements, statics and constants of type object, including null */
-    uint64_t strings;    /* UTF8 records */
+    /* IDs in fields, elements, statics and constants of type object, including null. If bytes were skipped, those of sub-records
+     * that were left out with them may be counted. */
+    uint64_t references;
+    uint64_t strings; /* UTF8 records */
     uint64_t errors, warnings, notes;
     size_t producer_profile;               /* index of the profile of the likely producer; strict if it is unknown */
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */

@@ -48,6 +48,7 @@ void heap_begin(struct checker *ck)
     classes_begin_dump(&ck->file->classes);
     ck->run->findings.dump = ck->file->classes.dump;
     heap->begin = ck->position->record_at;
+    heap->begun = true;
     heap->records_within = 0;
     heap->wrong.held = false;
     memset(heap->segment.known_traces, 0, sizeof heap->segment.known_traces);
@@ -89,12 +90,14 @@ void heap_clear(struct checker *ck)
     wide_classes_clear(&heap->segment.wide);
     stretches_clear(&heap->stretches);
     byte_log_clear(&heap->waiting.log);
+    heap->segment.waiting = (struct waiting_run){.next = UINT64_MAX};
 }
 
 void heap_end(struct checker *ck)
 {
     classes_end_dump(&ck->file->classes);
     keymap_clear(&ck->heap->thread_roots);
+    ck->heap->begun = false;
 }
 
 void heap_drop(struct checker *ck)

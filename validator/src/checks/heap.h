@@ -66,6 +66,7 @@ struct archive {
 
 struct heap {
     uint64_t begin;  /* its first record */
+    bool begun;      /* and not ended */
     bool open;       /* a series of segments */
     bool is_pending; /* a HEAP_DUMP that has ended by its length, but no record follows: it may go on */
     uint64_t last_segment, last_segment_number;

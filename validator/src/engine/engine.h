@@ -74,7 +74,7 @@ struct framing {
     uint64_t failed_at;      /* the latest malformed sub-record */
     uint64_t skipped_before; /* what was skipped before the present record */
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
-    bool last_is_string;     /* it is a UTF8, whose length may be any */
+    uint64_t last_string;    /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
     uint64_t doubted_until;  /* the end of the last sub-record that was too long for its kind; none within it is doubted */
     uint64_t
         frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
@@ -92,6 +92,7 @@ struct checkpoint {
     struct producer_signs signs;
     struct framing framing;
     size_t loaded_classes;
+    uint64_t lowest_class, highest_class;
     uint64_t missing[SHAPE_COUNT];
     struct losses losses;
 };
@@ -114,9 +115,9 @@ struct resumption {
     bool in_heap; /* a sub-record is next, of the record in `position`; else a record */
 };
 
-/* Where items begin that were read, so that those before a failure are found again. A mark for each record; and a mark more for
- * each one or more sub-records. */
-enum { MARKS = 8 };
+/* Where items begin that were read, so that the latest before a failure, and where it is, are found again. A mark for each record;
+ * and a mark more for each one or more sub-records. */
+enum { LATEST = 8, MARKS = LATEST + 1 };
 struct marks {
     uint64_t at[MARKS]; /* a ring */
     unsigned count;
@@ -175,6 +176,8 @@ static inline void take_checkpoint(const struct engine *e, struct checkpoint *to
                               .signs = e->file.signs,
                               .framing = e->framing,
                               .loaded_classes = e->file.classes.loaded.count,
+                              .lowest_class = e->file.classes.lowest_id,
+                              .highest_class = e->file.classes.highest_id,
                               .losses = e->file.losses};
     memcpy(to->missing, e->run.missing, sizeof to->missing);
     findings_checkpoint(&e->run.findings, &to->findings);
@@ -187,6 +190,8 @@ static inline void restore(struct engine *e, const struct checkpoint *to)
     memcpy(e->run.missing, to->missing, sizeof e->run.missing);
     e->file.signs = to->signs;
     e->file.losses = to->losses;
+    e->file.classes.lowest_id = to->lowest_class;
+    e->file.classes.highest_id = to->highest_class;
     e->framing = to->framing;
 }
 
@@ -240,6 +245,8 @@ bool crossing_goes_on(struct engine *e, uint64_t length);
 bool pass_crossing_part(struct engine *e, uint64_t length);
 
 /* ---- resume.c ---- */
+/* The first record before an offset, where reading may fail, that may be none or too long: recovery goes back to it. */
+uint64_t first_doubted(const struct engine *e, uint64_t at);
 /* Reading failed in a heap dump record, at or after an offset: finds the way from that offset on, in the record and beyond it,
  * and sets e->resume. Only with `may_be_here` may it begin at that offset itself. False if there is none, or the input cannot go
  * back to that offset; then the input may have moved. */
@@ -292,6 +299,9 @@ void go_on_from(struct engine *e, uint64_t from, uint64_t skipped_before);
 void skip_to_end(struct engine *e, uint64_t from);
 /* Reports that the present record does not have the length of its kind or count, and resumes where a record follows. */
 void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64_t right);
+/* The present record is a string. If it is so long that recovery could hardly go back from its end, and other items begin within
+ * it, reports that its length is wrong, and resumes where the way is found. */
+bool leave_too_long(struct engine *e);
 /* Holds a record of unknown tag. */
 void hold_unknown(struct engine *e);
 /* Called at the header of a known record after held ones. False if they were not records, so that nothing after them can be

@@ -3,8 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/engine.h"
-#include "engine/way.h"
+#include "engine/go_to_way.h"
 
 /* ---- Skipping ---- */
 
@@ -44,6 +43,44 @@ bool skip_body(struct engine *e)
         return true;
     report_truncated(e);
     return false;
+}
+
+/* Whether other items begin within the present record, from whose end a stream could hardly go back to what recovery doubts then.
+ * The input stays where it is: what is doubted must stay within reach. */
+static bool has_items_within(struct engine *e)
+{
+    uint64_t length = e->position.record_length;
+    struct sight s;
+    struct search search;
+
+    if (length < LONGEST_STRING)
+        return false;
+    s = look_far(e);
+    if (s.ended && length > s.size)
+        length = s.size;
+    search = search_in(e, &s, UINT64_MAX);
+    return e->in.offset + length - first_doubted(e, e->position.record_at) > WAY_STEP &&
+           find_way(&search, 0, s.size < WAY_STEP ? s.size : WAY_STEP).kind != WAY_NONE;
+}
+
+/* Nothing follows the present record by its length: it is passed where the way is found. */
+static void leave_record(struct engine *e)
+{
+    uint64_t at = e->position.record_at;
+
+    e->framing.failed = true;
+    report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing", "a record that other records follow",
+                "a length or tag that no record follows");
+    go_on_from(e, at, e->framing.skipped_before);
+}
+
+bool leave_too_long(struct engine *e)
+{
+    if (!has_items_within(e))
+        return false;
+    end_sound_part(&e->run, e->position.record_at);
+    leave_record(e);
+    return true;
 }
 
 /* ---- Records of unknown tag ---- */
@@ -116,7 +153,7 @@ static void note_unproven(const struct engine *e, struct unproven *u, uint64_t a
 void hold_unknown(struct engine *e)
 {
     uint64_t at = e->position.record_at;
-    bool is_record;
+    bool is_record, is_too_long;
 
     /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
     e->framing.second_header |= e->position.record_tag == 'J' && e->position.record_length == 0x50524f46;
@@ -125,7 +162,10 @@ void hold_unknown(struct engine *e)
     if (!e->position.record_tag)
         look_for_zeros(e, 0);
     is_record = !are_zeros(e);
-    if (was_heap_dump(e) || !skip_body(e))
+    if (was_heap_dump(e))
+        return;
+    is_too_long = has_items_within(e);
+    if (!is_too_long && !skip_body(e))
         return;
     if (!e->framing.unknown.count)
         note_unproven(e, &e->framing.unknown, at);
@@ -134,7 +174,7 @@ void hold_unknown(struct engine *e)
     lose_unknown(e);
     end_sound_part(&e->run, at);
     report(&e->ck, RULE_REC_003, at, "the tag of a record", "0x%02x", e->position.record_tag);
-    if (!is_record)
+    if (!is_record || is_too_long)
         lead_nowhere(e);
 }
 
@@ -307,16 +347,15 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
     if (resume == RESUME_AT_RIGHT) {
         jumps_note(&e->file.jumps, at, at + RECORD_HEADER_SIZE + right, 0, true);
         e->run.sum.skipped += input_skip(&e->in, right);
+    } else if (resume == RESUME_UNSEEN && has_items_within(e)) {
+        resume = RESUME_NOWHERE;
     } else if (!skip_body(e)) {
         return;
     }
     if (resume == RESUME_UNSEEN && !records_follow_here(e, 1))
         resume = RESUME_NOWHERE;
     if (resume == RESUME_NOWHERE) {
-        e->framing.failed = true;
-        report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing",
-                    "a record that other records follow", "a length or tag that no record follows");
-        go_on_from(e, at, e->framing.skipped_before);
+        leave_record(e);
     } else {
         report(&e->ck, rule, at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", declared);
     }

@@ -24,7 +24,7 @@ static void end_heap_record(struct engine *e, bool complete)
         lose_part(e);
         report_truncated(e);
     }
-    if (e->heap.open || (e->resume.pending && e->resume.in_heap))
+    if (!e->heap.begun || e->heap.open || (e->resume.pending && e->resume.in_heap))
         return;
     e->heap.is_pending = true;
     /* Recovery may go back to a sub-record that crosses the end. */
@@ -72,7 +72,7 @@ static void check_heap_dump_end(struct engine *e)
     old_version(e);
     if (e->position.record_length)
         wrong_length(e, RULE_REC_008, "0 bytes", 0);
-    if (e->framing.stopped)
+    if (e->framing.stopped || (e->resume.pending && e->resume.in_heap)) /* it goes on */
         return;
     if (e->heap.open) {
         e->heap.open = false;
@@ -151,7 +151,7 @@ static void check_string(struct engine *e)
 
     if (e->position.record_length < least)
         wrong_length(e, RULE_STR_001, least == 8 ? "8 bytes at the least" : "4 bytes at the least", LENGTH_ANY);
-    else if (!check_utf8(&e->ck, e->position.record_length))
+    else if (!leave_too_long(e) && !check_utf8(&e->ck, e->position.record_length))
         report_truncated(e);
 }
 
@@ -365,14 +365,15 @@ static bool check_record(struct engine *e)
     check_by_tag(e);
     if (e->framing.stopped)
         return false;
-    if (e->resume.pending && !is_of_heap_dump(header.tag))
+    if (e->resume.pending && !(is_of_heap_dump(header.tag) && e->heap.begun))
         return true;
     if (known)
         check_time(e, header.time);
     e->file.signs.timed += known && header.time; /* once, even if the heap dump is rolled back */
     e->run.sum.record_counts[e->position.record_tag]++;
     e->framing.last_record = e->position.record_at;
-    e->framing.last_is_string = e->position.record_tag == TAG_UTF8;
+    if (known)
+        e->framing.last_string = header.tag == TAG_UTF8 ? e->position.record_at : 0;
     if (e->framing.unfilled.number && e->position.record_at == e->framing.unfilled.at)
         take_unfilled_checkpoint(e);
     else if (e->framing.unfilled.number && ++e->framing.unfilled.records == UNFILLED_RECORDS)

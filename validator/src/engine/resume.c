@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/trail.h"
+#include "reread/replay.h"
 
 enum {
     FIRST_SUBRECORDS = 64, /* the first ones may have an ID of 0, with which no chain begins */
@@ -49,17 +50,11 @@ static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uin
     end_waiting_range(&e->heap);
 }
 
-/* Whether sub-records that are found belong to a heap dump. */
-static bool is_in_heap(const struct engine *e)
-{
-    return e->heap.open || e->heap.is_pending;
-}
-
 /* Sub-records that belong to no record by lengths belong to the last heap dump record. Where no heap dump is open, the header of
  * theirs was lost: they begin one. */
 static void return_to_heap_record(struct engine *e)
 {
-    if (!is_in_heap(e)) {
+    if (!e->heap.begun) {
         e->position = (struct position){.record_tag = e->file.version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT,
                                         .record_at = e->in.offset};
         jobs_pass_heap_dump(e);
@@ -87,12 +82,52 @@ static void forget_from(struct engine *e, uint64_t from)
     stretches->due = from;
 }
 
-/* The records from an offset up to the failure are left out after all: what they defined, those before another offset define. */
+/* What was read from an offset up to the failure does not count. The input is anywhere. */
+static void take_back_records(struct engine *e, uint64_t first, uint64_t failed_at)
+{
+    struct replay r = {.in = &e->in,
+                       .jumps = &e->file.jumps,
+                       .id_size = e->file.id_size,
+                       .version = e->file.version,
+                       .next_jump = jumps_find(&e->file.jumps, first)};
+    struct replay_item item;
+
+    if (!go_to(e, first))
+        return;
+    while (e->in.offset < failed_at && replay_next(&r, &item)) {
+        bool is_whole = item.frame == FRAME_RIGHT && item.offset + item.size <= failed_at;
+
+        if (is_whole && (item.kind == REPLAY_RECORD || item.kind == REPLAY_HEAP))
+            e->run.sum.record_counts[item.head.tag]--;
+        if (is_whole && item.kind == REPLAY_SUBRECORD)
+            take_back(e, item.head.tag);
+        if (!replay_pass(&r, &item))
+            return;
+    }
+}
+
+/* The records from an offset up to the failure are left out after all: what they defined, those before another offset define. A
+ * heap dump that begins with one of them has not begun. The input stays where it is. */
 static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t until)
 {
+    uint64_t here = e->in.offset;
+
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
     read_records_again(e, until);
     read_subrecords_again(e, until); /* unless a heap dump begins again, too */
+    if (jobs_begin_again(e))
+        return;
+    take_back_records(e, first, failed_at);
+    if (e->heap.begun && e->heap.begin >= first)
+        heap_drop(&e->ck);
+    go_to(e, here);
+}
+
+uint64_t first_doubted(const struct engine *e, uint64_t at)
+{
+    const struct framing *f = &e->framing;
+
+    return f->doubted.count ? f->doubted.from : f->last_string ? f->last_string : f->unknown.count ? f->unknown.from : at;
 }
 
 /* Reading failed where a record should be. Those before it may be none if one of them had an unknown tag, and the last one is too
@@ -101,7 +136,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
 {
     struct framing *f = &e->framing;
     struct unproven doubted = f->doubted;
-    uint64_t first = doubted.count ? doubted.from : f->last_is_string ? f->last_record : failed_at, end = UINT64_MAX;
+    uint64_t first = first_doubted(e, failed_at), end = UINT64_MAX;
     enum way_kind kind;
 
     if (first >= failed_at || failed_at <= f->frontier || !input_can_go_back(&e->in, first) || !go_to(e, first))
@@ -164,16 +199,19 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
         if (kind == WAY_SUBRECORD)
             go_back_into_instance(e, failed_at, &from);
     }
+    if (e->framing.stopped) /* the heap dump begins again */
+        return true;
     if (kind == WAY_NONE || (!may_be_here && kind == WAY_SUBRECORD && from == failed_at && e->in.offset == failed_at))
         return false;
     forget_from(e, from);
     if (kind == WAY_RECORD && record_end != UINT64_MAX)
         note_gap(e, before.record_at, record_end);
-    resume_here(e, from, kind, end);
-    if (e->resume.in_heap) {
-        before.heap_end = e->position.heap_end;
+    if (kind == WAY_SUBRECORD) {
         e->position = before;
+        if (!e->heap.begun)
+            return_to_heap_record(e);
     }
+    resume_here(e, from, kind, end);
     return true;
 }
 
@@ -247,7 +285,7 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
     uint64_t at = e->framing.unfilled.at, body = at + RECORD_HEADER_SIZE, back = e->in.offset, end = UINT64_MAX;
 
     /* With a heap dump record after the empty one there are sub-records that were checked. */
-    if (!e->unfilled || !is_in_heap(e) || e->last_heap.record_at != at || failed_at <= body ||
+    if (!e->unfilled || !e->heap.begun || e->last_heap.record_at != at || failed_at <= body ||
         !input_can_go_back(&e->in, body) || !go_to(e, body))
         return false;
     if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD) {
@@ -275,6 +313,8 @@ bool resume_anywhere(struct engine *e, uint64_t from)
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
     if (kind == WAY_NONE)
         return false;
+    if (e->framing.stopped) /* the heap dump begins again */
+        return true;
     if (kind == WAY_RECORD) {
         look_for_skipped_zeros(e, from);
         settle_heap_dump(e);

@@ -15,7 +15,7 @@ uint64_t last_mark(const struct marks *marks, uint64_t after, uint64_t most)
 {
     uint64_t at = after;
 
-    for (unsigned i = marks->count; at > most && i > 0 && marks->count - i < MARKS; i--)
+    for (unsigned i = marks->count; at > most && i > 0 && marks->count - i < LATEST; i--)
         at = marks->at[(i - 1) % MARKS];
     return at;
 }
@@ -63,7 +63,8 @@ static uint64_t before_phantoms(const struct engine *e, uint64_t at)
 struct trail {
     struct marks items;
     uint8_t tag[MARKS];
-    unsigned doubtful; /* from this one on: the one before it is an instance of the size of its class, or a plausible root */
+    bool has_size_of_class[MARKS], is_plausible_root[MARKS]; /* a root is never too long */
+    unsigned doubtful; /* from this one on, of the latest ones: the one before it is one of these */
 };
 
 static bool has_size_of_class(struct engine *e)
@@ -79,15 +80,27 @@ static bool has_size_of_class(struct engine *e)
     return l && l->total == r.bytes;
 }
 
-/* The sub-record in the window becomes the last of the trail. A root is never too long. */
+/* The sub-record in the window becomes the last of the trail. */
 static void add_to_trail(struct engine *e, struct trail *trail, uint64_t size)
 {
-    unsigned before = trail->items.count;
+    unsigned i = trail->items.count % MARKS;
 
-    trail->tag[before % MARKS] = *e->in.at;
+    trail->tag[i] = *e->in.at;
+    trail->has_size_of_class[i] = has_size_of_class(e);
+    trail->is_plausible_root[i] = !is_object_tag(*e->in.at) && !is_phantom(e, size);
     add_mark(&trail->items, e->in.offset);
-    if (has_size_of_class(e) || (trail->doubtful == before && !is_object_tag(*e->in.at) && !is_phantom(e, size)))
-        trail->doubtful = trail->items.count;
+}
+
+/* Roots at the start of the latest items are not doubted, nor what an instance of the size of its class ends. How many items the
+ * trail has beyond these depends on how the dump was read. */
+static void doubt_latest(struct trail *trail)
+{
+    unsigned count = trail->items.count;
+
+    trail->doubtful = count > LATEST ? count - LATEST : 0;
+    for (unsigned i = trail->doubtful; i < count; i++)
+        if (trail->has_size_of_class[i % MARKS] || (trail->doubtful == i && trail->is_plausible_root[i % MARKS]))
+            trail->doubtful = i + 1;
 }
 
 /* Measures the sub-record here, before a failure. False if that cannot be done again. */
@@ -115,15 +128,13 @@ static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *tra
         add_to_trail(e, trail, item.size);
         input_skip(&e->in, item.size);
     }
-    if (trail->items.count - trail->doubtful > MARKS)
-        trail->doubtful = trail->items.count - MARKS;
+    doubt_latest(trail);
     return true;
 }
 
 /* ---- What is left out ---- */
 
-/* A sub-record that was read is left out after all. */
-static void take_back(struct engine *e, uint8_t tag)
+void take_back(struct engine *e, uint8_t tag)
 {
     uint64_t *count = &e->run.sum.subrecord_counts[tag];
     struct waiting_run *run = &e->heap.segment.waiting;

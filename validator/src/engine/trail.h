@@ -9,6 +9,9 @@
  * there: from there on all is left out. Else WAY_NONE, and the input is anywhere. */
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
+/* A sub-record that was read is left out after all. */
+void take_back(struct engine *e, uint8_t tag);
+
 /* Whether the failure lies in bytes that are there twice. Then the input is where the second copy is passed; *from becomes the
  * first sub-record that is left out with it, and *record_end moves. Else the input is anywhere. */
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);

@@ -106,27 +106,44 @@ void findings_expect_again(struct findings *d, uint64_t from, uint64_t until)
     d->again_until = until;
 }
 
-static bool is_known(const struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)
+/* The number of the finding if it was counted before it was expected again; else 0. */
+static uint64_t known_number(const struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
     if (order < d->again_from || order >= d->again_until)
-        return false;
+        return 0;
     for (size_t i = 0; i < LATEST_FINDINGS; i++) {
         const struct counted_finding *f = &d->latest[i];
 
         if (f->number && f->order == order && f->rule == rule && f->shape == shape)
-            return true;
+            return f->number;
     }
-    return false;
+    return 0;
+}
+
+/* The kept finding with a number, without what was said of it; NULL if it is not kept. */
+static struct finding *find_again(struct findings *d, struct finding_group *g, uint64_t number)
+{
+    for (struct finding *f = g->kept; f < g->kept + g->count; f++)
+        if (f->number == number) {
+            free_texts(d, f);
+            f->related_offset = HPROF_NO_OFFSET;
+            f->wanted = 0;
+            return f;
+        }
+    return NULL;
 }
 
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order)
 {
     struct finding_group *g = &d->groups[group_of(rule, shape)];
     struct finding new = {.order = order, .dump = d->dump, .offset = order, .related_offset = HPROF_NO_OFFSET};
+    uint64_t known = known_number(d, rule, shape, order);
     void *block = g->kept;
 
-    if ((d->silent && !is_gzip_rule(rule)) || is_known(d, rule, shape, order))
+    if (d->silent && !is_gzip_rule(rule))
         return NULL;
+    if (known)
+        return find_again(d, g, known);
     new.number = ++d->counted;
     d->latest[new.number % LATEST_FINDINGS] = (struct counted_finding){rule, shape, order, new.number};
     g->rule = rule;
@@ -172,6 +189,8 @@ void findings_end(struct findings *d)
 void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint)
 {
     checkpoint->counted = d->counted;
+    checkpoint->again_from = d->again_from;
+    checkpoint->again_until = d->again_until;
     for (size_t i = 0; i < GROUP_COUNT; i++)
         checkpoint->totals[i] = d->groups[i].total;
 }
@@ -204,6 +223,7 @@ void findings_roll_back(struct findings *d, const struct findings_checkpoint *ch
         if (d->latest[i].number > checkpoint->counted)
             d->latest[i].number = 0;
     d->withdrawn_count = 0;
+    findings_expect_again(d, checkpoint->again_from, checkpoint->again_until);
 }
 
 void findings_silence(struct findings *d)

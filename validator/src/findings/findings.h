@@ -83,7 +83,8 @@ void findings_clear(struct findings *d);
 /* Counts a finding. Returns it if it is kept, so that the caller can complete it before the next call; NULL if it is not. */
 struct finding *findings_count(struct findings *d, enum rule rule, enum finding_shape shape, uint64_t order);
 
-/* What lies between two offsets is read again: what was found there lately, and is found again, counts once. */
+/* What lies between two offsets is read again: what was found there lately, and is found again, counts once, and is described
+ * anew. */
 void findings_expect_again(struct findings *d, uint64_t from, uint64_t until);
 
 /* Withdraws the findings of a rule from an offset on, and before another: `findings` of them. It takes effect in findings_end(),
@@ -96,6 +97,7 @@ void findings_withdraw(struct findings *d, enum rule rule, enum finding_shape sh
 struct findings_checkpoint {
     uint64_t counted;
     uint64_t totals[GROUP_COUNT];
+    uint64_t again_from, again_until;
 };
 void findings_checkpoint(const struct findings *d, struct findings_checkpoint *checkpoint);
 void findings_roll_back(struct findings *d, const struct findings_checkpoint *checkpoint);
