@@ -189,7 +189,12 @@ void do_job(struct job_thread *t, uint64_t number);
 /* Finds out where the only piece of the present job begins and ends. False if there is nothing to check. */
 bool frame_part(struct job_thread *t);
 
-/* ---- jobs.c ---- */
+/* ---- job_run.c ---- */
+/* Whether there are jobs that the coordinator has not come to. */
+static inline bool is_active(const struct jobs *j)
+{
+    return j->queue.front != j->queue.added;
+}
 /* Lets the threads begin. False if there are none, or no memory for them. */
 bool open_jobs(struct engine *e, void (*add)(struct engine *e), void (*work)(struct job_thread *t, struct job *job));
 /* Waits until they have ended; their IDs are in the set then. */
@@ -198,6 +203,8 @@ void close_jobs(struct engine *e);
 struct job *await_job(struct engine *e);
 /* The coordinator is about to change what the threads read. */
 void pause_jobs(struct engine *e);
+
+/* ---- jobs.c ---- */
 void add_met_classes(struct engine *e, const struct job *job);
 
 /* ---- job_pieces.c ---- */
