@@ -17,11 +17,14 @@
 #include "repair_json.h"
 #include "repair_losses.h"
 #include "repair_target.h"
+#include "terminal.h"
+#include "wrap.h"
 
 #define LINES_MAX 40 /* about what was left out */
 
 struct view {
     FILE *out;
+    size_t width; /* of its lines */
     bool decimal;
     bool has_verdict, has_details; /* what is printed: the last line, and those before it */
     struct progress progress;
@@ -244,7 +247,7 @@ static void print_report(struct view *view, enum hprof_status status, const char
     if (status == HPROF_VALID && view->has_details) {
         print_parts(view->out, parts, repair);
         print_details(view, repair);
-        print_losses(view->out, repair, &view->losses);
+        print_losses(view->out, view->width, repair, &view->losses);
     }
     if (status == HPROF_VALID && view->has_verdict)
         print_verdict(view->out, to, repair);
@@ -277,6 +280,7 @@ static enum hprof_status repair_to(const struct cli_options *options, int fd, st
     if (status != HPROF_VALID)
         return status;
     view.out = output.stream;
+    view.width = terminal_width(output.fd, WRAP_NEVER);
     view.decimal = options->decimal;
     view.as_json = options->format == FORMAT_JSON;
     view.has_details = options->quiet == 0 || options->output != NULL;

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "numbers.h"
+#include "wrap.h"
 
 enum {
+    ADVICE_SIZE = 256,
     INSTANCE = 0x21, /* the tags of sub-records that are objects, */
     OBJECT_ARRAY = 0x22,
     PRIMITIVE_ARRAY = 0x23,
@@ -131,14 +133,22 @@ static const char *state_of_classes(const struct hprof_repair_result *repair)
     return repair->stand_in_loads > 0 && repair->stand_in_loads == repair->records_out[LOAD_CLASS] ? "has its name" : NULL;
 }
 
-void print_losses(FILE *out, const struct hprof_repair_result *repair, const struct class_losses *losses)
+static void print_advice(FILE *out, size_t width, const char *advice)
+{
+    static const char head[] = "in the reader:";
+
+    fputs(head, out);
+    wrap_hanging(out, advice, 4, sizeof head - 1, width);
+}
+
+void print_losses(FILE *out, size_t width, const struct hprof_repair_result *repair, const struct class_losses *losses)
 {
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
     bool is_damaged = repair->left_out > 0 || repair->is_ended || repair->gzip_faults > 0;
     bool has_no_root = is_damaged && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
     const char *advice = reader_advice(repair), *state = state_of_classes(repair);
-    char count[NUMBER_SIZE], all[NUMBER_SIZE];
+    char count[NUMBER_SIZE], all[NUMBER_SIZE], refused[ADVICE_SIZE];
 
     if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
         has_no_root)
@@ -153,10 +163,11 @@ void print_losses(FILE *out, const struct hprof_repair_result *repair, const str
         fprintf(out, "    the names of %s class%s\n", format_exact(count, repair->classes_without_name),
                 repair->classes_without_name == 1 ? "" : "es");
     if (advice != NULL)
-        fprintf(out, "in the reader: %s\n", advice);
-    if (state != NULL)
-        fprintf(out,
-                "in the reader: no class %s; MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark "
-                "open it\n",
-                state);
+        print_advice(out, width, advice);
+    if (state != NULL) {
+        snprintf(refused, sizeof refused,
+                 "no class %s; MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark open it",
+                 state);
+        print_advice(out, width, refused);
+    }
 }

@@ -30,7 +30,7 @@ uint64_t count_threads(const struct hprof_repair_result *repair, bool kept);
 /* What to set in the reader, a sentence; NULL for nothing. */
 const char *reader_advice(const struct hprof_repair_result *repair);
 
-/* Prints nothing if nothing was lost. */
-void print_losses(FILE *out, const struct hprof_repair_result *repair, const struct class_losses *losses);
+/* In lines of `width` columns. Prints nothing if nothing was lost. */
+void print_losses(FILE *out, size_t width, const struct hprof_repair_result *repair, const struct class_losses *losses);
 
 #endif

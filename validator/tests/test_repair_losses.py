@@ -15,7 +15,7 @@ import pytest
 from dumps import OBJECT, class_dump, dump, instance, load_class, object_array, record, utf8
 from test_field import record_offsets
 from test_repair import size_of
-from tool import SOURCE, run
+from tool import SOURCE, on_a_terminal, run
 
 from hprof_conformance import gold
 
@@ -185,6 +185,10 @@ def test_the_reader_needs_a_setting_when_no_root_is_left(tmp_path: Path) -> None
     out = run("--repair", "copy", "cut", cwd=tmp_path).out
     assert "    all GC roots\n" in out
     assert f"in the reader: {advice}\n" in out
+    shown = on_a_terminal("--color=never", "--repair", "copy", "cut", cwd=tmp_path, columns=60).replace("\r", "").splitlines()
+    begin = next(i for i, line in enumerate(shown) if line.startswith("in the reader:"))
+    assert max(map(len, shown[begin : begin + 2])) <= 60
+    assert " ".join(" ".join(shown[begin : begin + 2]).split()) == f"in the reader: {advice}"
     assert repair_json(tmp_path, "cut")["advice"] == advice
     (tmp_path / "whole").write_bytes(data)
     out = run("--repair", "copy", "whole", cwd=tmp_path).out
