@@ -130,7 +130,7 @@ struct jobs {
     uint64_t failed_dump;       /* the first record of the heap dump that is checked without jobs; UINT64_MAX for none */
     struct checkpoint begin;    /* the first record of this heap dump */
     struct checkpoint unfilled; /* that of the engine, then */
-    size_t wanted;              /* offsets, then */
+    size_t wanted, jumps;       /* offsets and jumps, then */
 };
 
 /* ---- job_queue.c ---- */

@@ -198,6 +198,7 @@ void jobs_begin_heap_dump(struct engine *e)
     if (e->unfilled)
         j->unfilled = *e->unfilled;
     j->wanted = e->run.findings.wanted.count;
+    j->jumps = e->file.jumps.list.count; /* one may lead to this record, and to itself */
 }
 
 void jobs_pass_heap_dump(struct engine *e)
@@ -294,7 +295,7 @@ bool jobs_roll_back(struct engine *e)
     heap_drop(&e->ck);
     findings_roll_back(&e->run.findings, &to->findings);
     chunks_shrink(&e->run.findings.wanted, j->wanted);
-    jumps_shrink(&e->file.jumps, to->record_at);
+    jumps_shrink(&e->file.jumps, j->jumps);
     restore(e, to);
     if (e->unfilled)
         *e->unfilled = j->unfilled;

@@ -31,9 +31,10 @@ struct jump jumps_at(const struct jumps *jumps, size_t i)
     return i < jumps->list.count ? *(const struct jump *)chunks_at(&jumps->list, i) : (struct jump){.from = NO_JUMP};
 }
 
-void jumps_shrink(struct jumps *jumps, uint64_t from)
+void jumps_shrink(struct jumps *jumps, size_t count)
 {
-    chunks_shrink(&jumps->list, jumps_find(jumps, from));
+    if (count < jumps->list.count)
+        chunks_shrink(&jumps->list, count);
 }
 
 void jumps_add(struct jumps *jumps, struct jump jump)
@@ -53,7 +54,7 @@ bool jumps_here(const struct jumps *jumps, size_t *next, uint64_t offset, struct
 
 void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed)
 {
-    jumps_shrink(jumps, from); /* an unfilled length is found out late */
+    jumps_shrink(jumps, jumps_find(jumps, from)); /* an unfilled length is found out late */
     jumps_add(jumps, (struct jump){.from = from & NO_JUMP, .failed = failed, .to = to, .heap_end = heap_end});
 }
 

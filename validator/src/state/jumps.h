@@ -25,8 +25,8 @@ struct jumps {
 
 void jumps_init(struct jumps *jumps, struct memory *memory);
 void jumps_clear(struct jumps *jumps);
-/* Discards the jumps from an offset on. */
-void jumps_shrink(struct jumps *jumps, uint64_t from);
+/* Discards all but the first ones. */
+void jumps_shrink(struct jumps *jumps, size_t count);
 /* Notes a jump, and discards those from later offsets. */
 void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed);
 /* Adds a jump after all others. */
