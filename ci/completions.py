@@ -110,6 +110,7 @@ def tools() -> list[Tool]:
     profiles = re.findall(r'^PROFILE\(\w+, "([\w-]+)"', read_text("validator/src/findings/profiles.def"), re.MULTILINE)
     validate = read_text("validator/cli/option_rows.h") + read_text("validator/cli/option_rows.c")
     generate = read_text("generator/cli/option_table.h") + read_text("generator/cli/option_table.c")
+    serve = read_text("generator/serve/cli/option_table.h") + read_text("generator/serve/cli/option_table.c")
     reduce = read_text("validator/reduce/cli/option_table.h") + read_text("validator/reduce/cli/option_table.c")
     formats = re.findall(r'\[FORMAT_\w+\] = "([\w-]+)"', read_text("validator/cli/option_values.c"))
     records = re.findall(r'"(\w+)"', re.findall(r'words\[\] = \{("heap".*)\};', read_text("generator/cli/option_values.c"))[0])
@@ -137,6 +138,7 @@ def tools() -> list[Tool]:
             {"profile": profiles, "format": formats} | severity,
             "*.hprof*",
         ),
+        with_values("hprof-serve", read_options(serve, read_text("generator/serve/cli/hprof-serve.1.md")), {}, "*.hprof"),
         with_values("hprof-reduce", read_options(reduce, read_text("validator/reduce/cli/hprof-reduce.1.md")), {}, "*.hprof*"),
         with_values(
             "hprof-gen",
@@ -332,6 +334,7 @@ def completions() -> dict[Path, str]:
         "hprof-diff": "validator/cli/diff/completions",
         "hprof-gen": "generator/cli/completions",
         "hprof-reduce": "validator/reduce/cli/completions",
+        "hprof-serve": "generator/serve/cli/completions",
         "hprof-validate": "validator/cli/completions",
     }
     made = tools()

@@ -23,7 +23,8 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "checks and makes HPROF heap dumps of Java programs\n\
 hprof-validate checks a heap dump against a specification of the format, rule\n\
 by rule, and says what is wrong, where, and why. hprof-gen makes heap dumps of\n\
-any size, valid ones and ones with a chosen fault. hprof-diff compares two\n\
+any size, valid ones and ones with a chosen fault, and hprof-serve sends them\n\
+to a client as the HPROF agent does. hprof-diff compares two\n\
 dumps of the same heap, hprof-reduce makes the smallest heap dump for which a\n\
 command ends in the same way, and hprof-ascii checks the text output of the\n\
 HPROF agent. hprof runs each of them by a short name: hprof check, hprof diff.")

@@ -18,7 +18,7 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
 FILES = Path(os.environ["HPROF_RELEASE"])
-TOOLS = ("hprof", "hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen")
+TOOLS = ("hprof", "hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen", "hprof-serve")
 VERSION = re.search(r'HPROF_VERSION "(.*)"', (SOURCE / "validator/include/hprof/hprof.h").read_text())[1]  # type: ignore[index]
 
 

@@ -7,14 +7,6 @@ const struct option_row option_rows[] = {
     {OPTION_MANIFEST, "manifest", "FILE", "write to FILE what is in the dump, as JSON"},
     {OPTION_DIGESTS, "digests", NULL, "add digests of the content to the manifest, by which readers or dumps can be compared"},
     {OPTION_GZ, "gz", "LEVEL", "compress the dump, 1 (fast) to 9 (small), as HotSpot does: a gzip member for each MiB"},
-    {OPTION_SERVE, "serve", "HOST:PORT",
-     "connect like the HPROF agent of JDK 8 with net=HOST:PORT, and send records as commands ask for them; loopback only"},
-    {OPTION_FORMAT, "format", "b|a", "with --serve: b, records, the default; or a, the text that the agent writes by default"},
-    {OPTION_CPU, "cpu", "samples|times|old",
-     "with --serve: the agent's option cpu; samples is the default; times and old need --format a"},
-    {OPTION_MONITOR, "monitor", NULL, "with --serve --format a: what the agent writes of monitors with monitor=y"},
-    {OPTION_ORDERS, "orders", NULL,
-     "with --serve: read on standard input what the program does, a byte each; its end is the end of the program"},
 
     {0, NULL, NULL, "How much"},
     {OPTION_OBJECTS, "objects", "N", "the number of instances and arrays: 1000000, 1_000_000 or 1e6, the default"},
@@ -66,6 +58,14 @@ const struct option_row option_rows[] = {
     {OPTION_FIT, "fit", "FILE",
      "describe the heap of FILE, a dump, by its structure: objects by class, lengths, references; no value and no text. The "
      "profile goes to -o"},
+
+    {0, NULL, NULL, "Old forms"},
+    {OPTION_SERVE, "serve", "HOST:PORT",
+     "send the dump as hprof-serve does, with a warning; the next four are options of hprof-serve"},
+    {OPTION_FORMAT, "format", "b|a", "records or text"},
+    {OPTION_CPU, "cpu", "samples|times|old", "the agent's option cpu"},
+    {OPTION_MONITOR, "monitor", NULL, "what the agent writes of monitors"},
+    {OPTION_ORDERS, "orders", NULL, "read on standard input what the program does"},
 
     {0, NULL, NULL, "Messages"},
     {OPTION_PROGRESS, "progress", "[=WHEN]",

@@ -18,7 +18,5 @@ bool read_load(const char *text, const struct heap_data **load);
 bool read_records(const char *text, enum records_wanted *records);
 bool read_at(const char *text, uint64_t *at);
 bool read_when(const char *text, enum when *when);
-bool read_serve(struct cli_options *o, const char *text);
-bool read_cpu(struct cli_options *o, const char *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "combinations.h"
 #include "decimals.h"
 #include "messages.h"
 #include "nearest.h"
@@ -149,7 +150,7 @@ static bool split_damage(struct cli_options *o, bool *no_memory)
     return good;
 }
 
-/* ---- Combinations of options ---- */
+/* ---- What is given ---- */
 
 static void note_given(struct cli_options *o, int id, const char *value)
 {
@@ -166,139 +167,6 @@ static void note_given(struct cli_options *o, int id, const char *value)
 void options_note_violate(struct cli_options *o, const char *what)
 {
     note_given(o, OPTION_VIOLATE, what);
-}
-
-static bool is_given(const struct cli_options *o, int id)
-{
-    for (size_t i = 0; i < o->given_count; i++)
-        if (strcmp(o->given[i].option, option_name(id)) == 0)
-            return true;
-    return false;
-}
-
-static bool refuse_both(int a, int b, const char *why)
-{
-    char before[64], after[192];
-
-    snprintf(before, sizeof before, "--%s", option_name(a));
-    snprintf(after, sizeof after, " does not go with --%s: %s", option_name(b), why);
-    say_usage(before, "", after);
-    return false;
-}
-
-/* The dump is like one of the agent, with all records, and goes to the socket. */
-static bool check_serve(const struct cli_options *o)
-{
-    static const int others[] = {OPTION_LIKE,    OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM,
-                                 OPTION_VIOLATE, OPTION_DAMAGE,     OPTION_GZ};
-
-    if (o->output || o->manifest)
-        return refuse_both(OPTION_SERVE, o->output ? OPTION_OUTPUT : OPTION_MANIFEST, "the records go to the socket");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (is_given(o, others[i]))
-            return refuse_both(OPTION_SERVE, others[i], "the records are those of the agent of JDK 8, uncompressed");
-    if (o->has_records && o->request.made.records != RECORDS_ALL && o->request.made.records != RECORDS_SITES) {
-        say_usage("--serve takes --records sites, as the agent without cpu=samples, or all", "", "");
-        return false;
-    }
-    if (is_given(o, OPTION_CPU) && o->has_records && o->request.made.records == RECORDS_SITES)
-        return refuse_both(OPTION_CPU, OPTION_RECORDS, "--records sites is the agent without cpu");
-    if (o->serve_cpu > SERVE_CPU_SAMPLES && !o->is_text) {
-        say_usage("--cpu times and --cpu old need --format a, as the agent's options do", "", "");
-        return false;
-    }
-    if (o->has_monitors && !o->is_text) {
-        say_usage("--monitor needs --format a, as the agent's option does", "", "");
-        return false;
-    }
-    return true;
-}
-
-/* Each dump gets a name of its own. */
-static bool check_each_fault(const struct cli_options *o)
-{
-    static const int others[] = {OPTION_DAMAGE, OPTION_SERVE};
-
-    if (o->output || o->manifest || o->request.digests)
-        return refuse_both(OPTION_EACH_FAULT, o->output ? OPTION_OUTPUT : OPTION_MANIFEST,
-                           "each dump and each manifest has a name");
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (is_given(o, others[i]))
-            return refuse_both(OPTION_EACH_FAULT, others[i], "it plants faults in dumps");
-    return true;
-}
-
-/* A dump of Android becomes one that all readers know. */
-static bool converts(const struct cli_options *o, int id)
-{
-    return id == OPTION_DUMP_VERSION && o->request.made.version == V102;
-}
-
-/* It writes a profile, not a dump. */
-static bool check_fit(const struct cli_options *o)
-{
-    if (o->given_count)
-        say_usage("--", o->given[0].option, " does not go with --fit, which writes a profile, and no dump");
-    else if (o->manifest || o->request.digests)
-        say_usage("--manifest does not go with --fit, which writes a profile, and no dump", "", "");
-    else
-        return true;
-    return false;
-}
-
-static bool check_together(const struct cli_options *o)
-{
-    if (is_given(o, OPTION_SERVE) && !check_serve(o))
-        return false;
-    if (o->takes_orders && !is_given(o, OPTION_SERVE)) {
-        say_usage("--orders says what the program of --serve does, which is not given", "", "");
-        return false;
-    }
-    if ((o->serve_cpu || o->has_monitors) && !is_given(o, OPTION_SERVE)) {
-        say_usage("--cpu and --monitor say what --serve sends, which is not given", "", "");
-        return false;
-    }
-    if (is_given(o, OPTION_FORMAT) && !is_given(o, OPTION_SERVE)) {
-        say_usage("--format says what --serve sends, which is not given", "", "");
-        return false;
-    }
-    if (o->request.digests && !o->manifest) {
-        say_usage("--digests adds to the --manifest, which is not given", "", "");
-        return false;
-    }
-    if (o->request.digests && is_given(o, OPTION_VIOLATE))
-        return refuse_both(OPTION_DIGESTS, OPTION_VIOLATE, "a fault leaves open what the content of the dump is");
-    if (o->request.digests && is_given(o, OPTION_DAMAGE))
-        return refuse_both(OPTION_DIGESTS, OPTION_DAMAGE, "make the undamaged dump, whose content they are of");
-    if (is_given(o, OPTION_DAMAGE) && is_given(o, OPTION_VIOLATE))
-        return refuse_both(OPTION_DAMAGE, OPTION_VIOLATE, "damage hides faults");
-    if (!o->output && o->request.damage_count && o->request.damage[0].kind == DAMAGE_PARTS) {
-        say_usage("--damage parts makes several files, and needs -o FILE", "", "");
-        return false;
-    }
-    if (is_given(o, OPTION_OBJECTS) && is_given(o, OPTION_BYTES))
-        return refuse_both(OPTION_BYTES, OPTION_OBJECTS, "each says how much");
-    if (is_given(o, OPTION_LOAD) && o->request.made.shape != shapes[0]) {
-        say_usage("--load says what --shape mixed is like, and does not go with another", "", "");
-        return false;
-    }
-    if (is_given(o, OPTION_BYTES) && is_given(o, OPTION_LOAD) && load_is_none(o->request.made.model.load))
-        return refuse_both(OPTION_BYTES, OPTION_LOAD, "without a load the heap does not grow");
-    if (o->request.made.heap_dumps > 1 && o->request.made.model.objects < o->request.made.heap_dumps) {
-        say_usage("--heap-dumps does not go with fewer --objects: each heap dump has at least one", "", "");
-        return false;
-    }
-    if (o->from)
-        for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
-            if (id != OPTION_SEED && is_given(o, id) && !converts(o, id))
-                return refuse_both(id, OPTION_FROM, "the dump that is read says it");
-    if (o->folder && !check_each_fault(o))
-        return false;
-    if (!o->folder && !o->request.violate_count && (is_given(o, OPTION_AT) || is_given(o, OPTION_VIOLATIONS))) {
-        say_usage("--at and --violations say where and how often --violate is to break a rule, which is not given", "", "");
-        return false;
-    }
-    return true;
 }
 
 /* ---- The command line ---- */
@@ -408,7 +276,6 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_STRING_LENGTH:
         return read_mean(id, text, &made->model.string_length);
     case OPTION_RECORDS:
-        o->has_records = true;
         return read_records(text, &made->records);
     case OPTION_FROM:
         o->from = text;
@@ -428,12 +295,14 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_VIOLATIONS:
         return read_count(id, text, 1, 1000000, "a whole number from 1 to 1000000", &o->request.how.count);
     case OPTION_SERVE:
-        return read_serve(o, text);
+        o->serve = text;
+        return true;
     case OPTION_FORMAT:
-        o->is_text = strcmp(text, "a") == 0;
-        return o->is_text || strcmp(text, "b") == 0 || wrong(OPTION_FORMAT, "b (records) or a (text)", text);
+        o->serve_format = text;
+        return true;
     case OPTION_CPU:
-        return read_cpu(o, text);
+        o->serve_cpu = text;
+        return true;
     case OPTION_MONITOR:
         o->has_monitors = true;
         return true;

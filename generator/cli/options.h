@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "generate.h"
-#include "serve.h"
 #include "terminal.h"
 
 /* ACTION_USAGE: there are no arguments. */
@@ -31,16 +30,13 @@ enum { GIVEN_MOST = 64 };
 
 struct cli_options {
     enum action action;
-    const char *output;   /* NULL: standard output */
-    const char *manifest; /* NULL: none */
-    const char *folder;   /* --each-fault */
-    const char *from;     /* NULL: a made-up heap */
-    const char *fit;      /* ACTION_FIT: the dump */
-    char serve_host[256]; /* empty: none */
-    const char *serve_port;
-    bool takes_orders, is_text, has_records; /* --orders, --format a, --records */
-    enum serve_cpu serve_cpu;                /* --cpu; off if it is not given */
-    bool has_monitors;                       /* --monitor */
+    const char *output;                           /* NULL: standard output */
+    const char *manifest;                         /* NULL: none */
+    const char *folder;                           /* --each-fault */
+    const char *from;                             /* NULL: a made-up heap */
+    const char *fit;                              /* ACTION_FIT: the dump */
+    const char *serve, *serve_format, *serve_cpu; /* what became hprof-serve; NULL: not given */
+    bool takes_orders, has_monitors;
     struct generate_request request;
     const char **violate;       /* request.violate */
     char *violate_text;         /* all of them, separated by commas, */

@@ -1,6 +1,6 @@
 /* Acts as the HPROF agent of JDK 8 on a socket (TEXT.md B.3): sends the parts of a dump when commands request them. */
-#ifndef HPROF_GEN_SERVE_H
-#define HPROF_GEN_SERVE_H
+#ifndef HPROF_SERVE_SERVE_H
+#define HPROF_SERVE_SERVE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ int serve_connect(const char *host, const char *port, const char **failure);
 enum serve_cpu { SERVE_CPU_OFF, SERVE_CPU_SAMPLES, SERVE_CPU_TIMES, SERVE_CPU_OLD };
 
 struct serve_options {
-    int orders;         /* a file from which orders are read, a byte each: see hprof-gen.1.md; -1 for none */
+    int orders;         /* a file from which orders are read, a byte each: see hprof-serve.1.md; -1 for none */
     enum serve_cpu cpu; /* times and old in text only */
     bool has_monitors;  /* monitor=y, in text only */
     bool is_text;       /* format=a */

@@ -79,12 +79,12 @@ void send_sites(struct server *s, uint16_t flags, float cutoff)
     add_u4(body + offsetof(struct ALLOC_SITES_in4, live_instances), live);
     add_u8(body + offsetof(struct ALLOC_SITES_in4, allocated_bytes), program->dropped * DROPPED_OBJECT_SIZE);
     add_u8(body + offsetof(struct ALLOC_SITES_in4, allocated_instances), program->dropped);
-    if (s->sites_cleared) {
+    if (s->sites_cleared && count) {
         memset(site + offsetof(struct SITE_in4, live_bytes), 0, SITE_SIZE - offsetof(struct SITE_in4, live_bytes));
         count = all ? 1 : 0;
     }
     if (flags & SITES_CHANGED_ONLY && s->sites_sent)
-        count = program->dropped_since_sites ? 1 : 0;
+        count = count && program->dropped_since_sites ? 1 : 0;
     if (count) {
         add_u4(site + offsetof(struct SITE_in4, live_bytes), live * DROPPED_OBJECT_SIZE);
         add_u4(site + offsetof(struct SITE_in4, live_instances), live);
@@ -131,11 +131,12 @@ void send_samples(struct server *s, float cutoff)
     sample = body + SAMPLES_SIZE;
     count = (size - SAMPLES_SIZE) / SAMPLE_SIZE;
     qsort(sample, count, SAMPLE_SIZE, by_samples);
-    if (s->samples_cleared) {
+    if (s->samples_cleared && count) {
         put_u4(sample + offsetof(struct SAMPLE_in4, samples), 0);
         count = 1;
     }
-    add_u4(sample + offsetof(struct SAMPLE_in4, samples), s->program.samples);
+    if (count)
+        add_u4(sample + offsetof(struct SAMPLE_in4, samples), s->program.samples);
     for (uint32_t i = 0; i < count; i++)
         total += get_u4(sample + i * SAMPLE_SIZE + offsetof(struct SAMPLE_in4, samples));
     while (total && listed < count &&
@@ -147,10 +148,23 @@ void send_samples(struct server *s, float cutoff)
     free(body);
 }
 
-void send_summary(struct server *s)
+/* The agent writes HEAP_SUMMARY only on command. A dump without it has the same numbers in ALLOC_SITES. */
+static uint8_t *read_summary(struct server *s)
 {
     uint32_t size;
     uint8_t *body = read_body(s, PART_SUMMARY, &size);
+
+    if (body || s->error)
+        return body;
+    body = read_body(s, PART_SITES, &size);
+    if (body)
+        memmove(body, body + offsetof(struct ALLOC_SITES_in4, live_bytes), sizeof(struct HEAP_SUMMARY_in4));
+    return body;
+}
+
+void send_summary(struct server *s)
+{
+    uint8_t *body = read_summary(s);
 
     if (!body)
         return;
@@ -158,7 +172,7 @@ void send_summary(struct server *s)
     add_u4(body + offsetof(struct HEAP_SUMMARY_in4, live_instances), s->program.dropped_live);
     add_u8(body + offsetof(struct HEAP_SUMMARY_in4, allocated_bytes), s->program.dropped * DROPPED_OBJECT_SIZE);
     add_u8(body + offsetof(struct HEAP_SUMMARY_in4, allocated_instances), s->program.dropped);
-    send_record(s, TAG_HEAP_SUMMARY, body, size);
+    send_record(s, TAG_HEAP_SUMMARY, body, sizeof(struct HEAP_SUMMARY_in4));
     free(body);
 }
 

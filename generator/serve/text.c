@@ -249,7 +249,7 @@ void text_header(struct text *t)
 {
     write_format(t, "JAVA PROFILE 1.0.1, created ");
     write_date(t);
-    write_format(t, "\nText in the manner of the HPROF agent of JDK 8, made by hprof-gen.\n\n--------\n\n");
+    write_format(t, "\nText in the manner of the HPROF agent of JDK 8, sent by hprof-serve.\n\n--------\n\n");
     flush(t);
 }
 

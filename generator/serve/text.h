@@ -1,6 +1,6 @@
 /* The text that the HPROF agent of JDK 8 writes with format=a (TEXT.md H), from the records of a dump. */
-#ifndef HPROF_GEN_SERVE_TEXT_H
-#define HPROF_GEN_SERVE_TEXT_H
+#ifndef HPROF_SERVE_TEXT_H
+#define HPROF_SERVE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

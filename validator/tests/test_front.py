@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FRONT = os.environ["HPROF_FRONT"]
 VALIDATE, DIFF, REDUCE = (os.environ[name] for name in ("HPROF_VALIDATE", "HPROF_DIFF", "HPROF_REDUCE"))
 GENERATE = os.environ.get("HPROF_GEN")
-TOOLS = [tool for tool in (VALIDATE, DIFF, REDUCE, GENERATE) if tool]
+SERVE = os.environ.get("HPROF_SERVE")
+TOOLS = [tool for tool in (VALIDATE, DIFF, REDUCE, GENERATE, SERVE) if tool]
 PATH = os.pathsep.join([*(str(Path(tool).parent) for tool in TOOLS), os.environ["PATH"]])
 VALID = str(min((ROOT / "corpus/valid").rglob("*.hprof")))
 INVALID = str(min((ROOT / "corpus/invalid/OBJ-004").rglob("*.hprof")))
@@ -22,6 +23,7 @@ FOLDERS = {
     "hprof-diff": "validator/cli/diff",
     "hprof-gen": "generator/cli",
     "hprof-reduce": "validator/reduce/cli",
+    "hprof-serve": "generator/serve/cli",
     "hprof-validate": "validator/cli",
 }
 
@@ -37,7 +39,7 @@ def commands() -> dict[str, str]:
     assert status == 0
     names = re.findall(r"^  (\w+) ", out.decode(), re.MULTILINE)
     return {
-        name: {"diff": "hprof-diff", "reduce": "hprof-reduce", "gen": "hprof-gen"}.get(name, "hprof-validate") for name in names
+        name: f"hprof-{name}" if name in ("diff", "reduce", "gen", "serve") else "hprof-validate" for name in names
     }
 
 
@@ -55,6 +57,7 @@ def commands() -> dict[str, str]:
         (["repair", "--help"], [VALIDATE, "--help"]),
         (["show"], [VALIDATE, "--show"]),
         pytest.param(["gen", "--objects=5"], [str(GENERATE), "--objects=5"], marks=NEEDS_GENERATOR),
+        pytest.param(["serve", "localhost:1"], [str(SERVE), "localhost:1"], marks=NEEDS_GENERATOR),
     ],
 )
 def test_a_command_gives_what_the_tool_gives(given: list[str], command: list[str]) -> None:
@@ -81,7 +84,7 @@ def test_repair_without_a_copy(given: list[str]) -> None:
 def test_each_command_has_a_line_in_the_page() -> None:
     page = (ROOT / "validator/cli/front/hprof.1.md").read_text(encoding="utf-8")
     assert list(commands()) == re.findall(r"^\| `hprof (\w+)`", page, re.MULTILINE)
-    assert len(commands()) == 8
+    assert len(commands()) == 9
 
 
 def test_wrong_usage() -> None:

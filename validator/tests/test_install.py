@@ -57,6 +57,7 @@ FILES = {
     "bin/hprof-diff",
     "bin/hprof-gen",
     "bin/hprof-reduce",
+    "bin/hprof-serve",
     "bin/hprof-validate",
     "cmake/hprof/hprofConfig.cmake",
     "cmake/hprof/hprofConfigVersion.cmake",
@@ -66,7 +67,7 @@ FILES = {
     "pkgconfig/hprof.pc",
     *(
         f"share/{name}"
-        for tool in ("hprof", "hprof-diff", "hprof-gen", "hprof-reduce", "hprof-validate")
+        for tool in ("hprof", "hprof-diff", "hprof-gen", "hprof-reduce", "hprof-serve", "hprof-validate")
         for name in (
             f"bash-completion/completions/{tool}",
             f"fish/vendor_completions.d/{tool}.fish",
@@ -96,7 +97,7 @@ FILES = {
     "share/hprof/hprof_corpus/target.py",
     *(f"share/hprof/hprof_corpus/ascii/{path.name}" for path in (SOURCE / "generator/python/hprof_corpus/ascii").glob("*.py")),
 }
-GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES if "hprof-gen" in file}
+GENERATED = {"share/doc/hprof/manifest.schema.json"} | {file for file in FILES if "hprof-gen" in file or "hprof-serve" in file}
 
 
 NOBODY = 65534

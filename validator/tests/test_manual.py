@@ -18,6 +18,8 @@ PROGRAMS = {name: os.environ[name.upper().replace("-", "_")] for name in FOLDERS
 if "HPROF_GEN" in os.environ:
     FOLDERS["hprof-gen"] = ROOT / "generator/cli"
     PROGRAMS["hprof-gen"] = os.environ["HPROF_GEN"]
+    FOLDERS["hprof-serve"] = ROOT / "generator/serve/cli"
+    PROGRAMS["hprof-serve"] = os.environ["HPROF_SERVE"]
 TOOLS = sorted(PROGRAMS)
 HELP = {"hprof-gen": "--help=all"}  # prints all options, as --help of the others does
 
@@ -33,7 +35,7 @@ def page(tool: str) -> str:
 def forms(tool: str) -> list[str]:
     """`-o, --output FILE` and the like, as --help prints them."""
     rows = re.findall(r"^  (-\w, |    )(--[\w-]+(?: ?[^ \n]+)*)", run(PROGRAMS[tool], HELP.get(tool, "--help")), re.MULTILINE)
-    assert len(rows) > (5 if tool == "hprof-diff" else 8)
+    assert len(rows) > (5 if tool in ("hprof-diff", "hprof-serve") else 8)
     return [(letter + name).strip() for letter, name in rows]
 
 

@@ -1,4 +1,4 @@
-"""One connection to a producer that was told to connect here: the agent of JDK 8, or hprof-gen --serve."""
+"""One connection to a producer that was told to connect here: the agent of JDK 8, or hprof-serve."""
 
 from __future__ import annotations
 
@@ -120,11 +120,11 @@ def agent_session(agent: Agent, options: str, *, stop_at: int | None = None, pie
 
 
 @contextmanager
-def generator_session(program: Path, *options: str, binary: bool = True, pieces: int = 0) -> Iterator[Session]:
-    """hprof-gen has connected."""
+def serve_session(program: Path, dump: Path, *options: str, binary: bool = True, pieces: int = 0) -> Iterator[Session]:
+    """hprof-serve has connected."""
     with create_server((HOST, 0)) as server:
         form = [] if binary else ["--format", "a"]
-        words = [str(program), "--serve", f"{HOST}:{server.getsockname()[1]}", *form, *options]
+        words = [str(program), *form, *options, f"{HOST}:{server.getsockname()[1]}", str(dump)]
         pipe = subprocess.PIPE
         process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         with accepted(server, process, binary, pieces) as session:

@@ -15,13 +15,6 @@ _hprof_gen() {
     --gz)
         words='1 2 3 4 5 6 7 8 9'
         ;;
-    --serve) compopt +o default; return ;;
-    --format)
-        words='b a'
-        ;;
-    --cpu)
-        words='samples times old'
-        ;;
     --objects) compopt +o default; return ;;
     --bytes) compopt +o default; return ;;
     --seed) compopt +o default; return ;;
@@ -64,9 +57,16 @@ _hprof_gen() {
         ;;
     --from) return ;;
     --fit) return ;;
+    --serve) compopt +o default; return ;;
+    --format)
+        words='b a'
+        ;;
+    --cpu)
+        words='samples times old'
+        ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --gz --serve --format --cpu --monitor --orders --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --load --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --progress= --quiet --version= --help= -o -q -V -h'
+        words='--output --manifest --digests --gz --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --load --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --serve --format --cpu --monitor --orders --progress= --quiet --version= --help= -o -q -V -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

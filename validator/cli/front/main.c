@@ -1,18 +1,17 @@
 /* hprof: one name for all tools. It puts the options in order and becomes the tool, so there is nothing here that a tool does. */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "become.h"
 #include "hprof/hprof.h"
 #include "messages.h"
 #include "nearest.h"
 #include "terminal.h"
 #include "wrap.h"
 
-enum { USAGE = 2, NOT_FOUND = 127, HELP_WIDTH = 80, NAME_COLUMN = 11 };
+enum { USAGE = 2, HELP_WIDTH = 80, NAME_COLUMN = 11 };
 
 const char program_name[] = "hprof";
 
@@ -31,6 +30,7 @@ static const struct command commands[] = {
     {"diff", "hprof-diff", NULL, false, "compare two dumps"},
     {"reduce", "hprof-reduce", NULL, false, "find the smallest dump for which a command still ends as it does"},
     {"gen", "hprof-gen", NULL, false, "make a dump, valid or broken"},
+    {"serve", "hprof-serve", NULL, false, "send a dump to a client, as the HPROF agent of JDK 8 does"},
     {"explain", "hprof-validate", "--explain", false, "explain rules: RULE[,RULE...]"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -46,11 +46,10 @@ static void print_help(FILE *out, size_t width)
         wrap(out, commands[i].help, NAME_COLUMN, (size_t)column, width);
     }
     putc('\n', out);
-    wrap(
-        out,
-        "hprof COMMAND --help prints the options of a command: those of hprof-validate, hprof-diff, hprof-reduce or hprof-gen, "
-        "whose exit status it has.",
-        0, 0, width);
+    wrap(out,
+         "hprof COMMAND --help prints the options of a command: those of hprof-validate, hprof-diff, hprof-reduce, hprof-gen "
+         "or hprof-serve, whose exit status it has.",
+         0, 0, width);
 }
 
 static const struct command *find_command(const char *name)
@@ -76,26 +75,6 @@ static bool asks_for_help(char **arguments)
     return false;
 }
 
-/* The tool beside this program, or the one on the PATH. A file of a release has the version at the end of its name, and so have the
- * tools beside it: hprof-0.3.0-linux-x86_64 runs hprof-validate-0.3.0-linux-x86_64. */
-static int become(const char *tool, char **arguments)
-{
-    char self[PATH_MAX], path[2 * PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (length > 0) {
-        self[length] = '\0';
-        char *name = strrchr(self, '/') + 1;
-        bool is_hprof = strncmp(name, program_name, strlen(program_name)) == 0;
-
-        snprintf(path, sizeof path, "%.*s%s%s", (int)(name - self), self, tool, is_hprof ? name + strlen(program_name) : "");
-        execv(path, arguments);
-    }
-    execvp(tool, arguments);
-    say_failure(tool, strerror(errno));
-    return NOT_FOUND;
-}
-
 static int run(const struct command *command, int count, char **given)
 {
     char **arguments = calloc((size_t)count + 3, sizeof *arguments), **to = arguments;
@@ -103,7 +82,7 @@ static int run(const struct command *command, int count, char **given)
 
     if (arguments == NULL) {
         say_failure(command->name, "out of memory");
-        return NOT_FOUND;
+        return BECOME_NOT_FOUND;
     }
     *to++ = (char *)command->tool;
     if (has_option)

@@ -83,7 +83,7 @@ def ask(venv: Path, code: str, *args: str | Path) -> Any:
 
 def test_the_tools_are_in_the_wheel(venv: Path, dump: Path) -> None:
     version = ask(venv, "print(json.dumps(hprof_validate.__version__))")
-    for tool in ("hprof", "hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen"):
+    for tool in ("hprof", "hprof-validate", "hprof-diff", "hprof-reduce", "hprof-gen", "hprof-serve"):
         assert version in run(venv / "bin" / tool, "--version")
     assert ": valid (HotSpot" in run(venv / "bin/hprof-validate", dump)
     assert "Threads: " in run(venv / "bin/hprof", "stats", dump, env={"PATH": "/nowhere"})

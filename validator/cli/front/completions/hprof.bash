@@ -4,7 +4,7 @@ _hprof() {
     local cur=${COMP_WORDS[COMP_CWORD]} tool='' file=${BASH_SOURCE[0]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'check repair show stats diff reduce gen explain --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'check repair show stats diff reduce gen serve explain --help --version' -- "$cur")
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -12,6 +12,7 @@ _hprof() {
     diff) tool=hprof-diff ;;
     reduce) tool=hprof-reduce ;;
     gen) tool=hprof-gen ;;
+    serve) tool=hprof-serve ;;
     *) return ;;
     esac
     # The completions of the tool lie beside this file.
