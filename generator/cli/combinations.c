@@ -62,7 +62,7 @@ static bool check_each_fault(const struct cli_options *o)
 {
     static const int others[] = {OPTION_DAMAGE, OPTION_SERVE};
 
-    if (o->output || o->manifest || o->request.digests)
+    if (o->output || o->manifest || o->request.digests || o->request.answers)
         return refuse_both(OPTION_EACH_FAULT, o->output ? OPTION_OUTPUT : OPTION_MANIFEST,
                            "each dump and each manifest has a name");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -82,25 +82,31 @@ bool check_fit(const struct cli_options *o)
 {
     if (o->given_count)
         say_usage("--", o->given[0].option, " does not go with --fit, which writes a profile, and no dump");
-    else if (o->manifest || o->request.digests)
+    else if (o->manifest || o->request.digests || o->request.answers)
         say_usage("--manifest does not go with --fit, which writes a profile, and no dump", "", "");
     else
         return true;
     return false;
 }
 
+/* --digests and --answers are of the content of a dump without faults. */
+static bool check_content(const struct cli_options *o, int id)
+{
+    if (!o->manifest) {
+        say_usage("--", option_name(id), " adds to the --manifest, which is not given");
+        return false;
+    }
+    if (is_given(o, OPTION_VIOLATE))
+        return refuse_both(id, OPTION_VIOLATE, "a fault leaves open what the content of the dump is");
+    return !is_given(o, OPTION_DAMAGE) || refuse_both(id, OPTION_DAMAGE, "make the undamaged dump, whose content they are of");
+}
+
 bool check_together(struct cli_options *o)
 {
     if (!check_serve(o))
         return false;
-    if (o->request.digests && !o->manifest) {
-        say_usage("--digests adds to the --manifest, which is not given", "", "");
+    if ((o->request.digests && !check_content(o, OPTION_DIGESTS)) || (o->request.answers && !check_content(o, OPTION_ANSWERS)))
         return false;
-    }
-    if (o->request.digests && is_given(o, OPTION_VIOLATE))
-        return refuse_both(OPTION_DIGESTS, OPTION_VIOLATE, "a fault leaves open what the content of the dump is");
-    if (o->request.digests && is_given(o, OPTION_DAMAGE))
-        return refuse_both(OPTION_DIGESTS, OPTION_DAMAGE, "make the undamaged dump, whose content they are of");
     if (is_given(o, OPTION_DAMAGE) && is_given(o, OPTION_VIOLATE))
         return refuse_both(OPTION_DAMAGE, OPTION_VIOLATE, "damage hides faults");
     if (!o->output && o->request.damage_count && o->request.damage[0].kind == DAMAGE_PARTS) {

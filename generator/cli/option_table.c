@@ -6,6 +6,8 @@ const struct option_row option_rows[] = {
     {OPTION_OUTPUT, "output", "FILE", "write the dump to FILE, not to standard output; FILE appears when it is complete"},
     {OPTION_MANIFEST, "manifest", "FILE", "write to FILE what is in the dump, as JSON"},
     {OPTION_DIGESTS, "digests", NULL, "add digests of the content to the manifest, by which readers or dumps can be compared"},
+    {OPTION_ANSWERS, "answers", NULL,
+     "add to the manifest what a reader should answer: reachable objects, sizes by class, texts, the largest retained sizes"},
     {OPTION_GZ, "gz", "LEVEL", "compress the dump, 1 (fast) to 9 (small), as HotSpot does: a gzip member for each MiB"},
 
     {0, NULL, NULL, "How much"},

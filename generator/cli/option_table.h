@@ -44,6 +44,7 @@ enum option_id {
     OPTION_FIT,
     OPTION_MANIFEST,
     OPTION_DIGESTS,
+    OPTION_ANSWERS,
     OPTION_PROGRESS,
 };
 

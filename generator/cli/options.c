@@ -211,6 +211,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     case OPTION_DIGESTS:
         o->request.digests = true;
         return true;
+    case OPTION_ANSWERS:
+        o->request.answers = true;
+        return true;
     case OPTION_QUIET:
         o->quiet = true;
         return true;

@@ -448,6 +448,23 @@ static enum generate_status add_digests(struct run *r)
     return GENERATE_FAILED;
 }
 
+static enum generate_status add_answers(struct run *r)
+{
+    struct generated *out = r->out;
+
+    switch (answers_find(r->source, &out->truth.answers, &out->failure)) {
+    case ANSWERED:
+        return GENERATED;
+    case ANSWERS_NO_MEMORY:
+        return GENERATE_NO_MEMORY;
+    case ANSWERS_SOURCE_FAILED:
+        return give_up(out, r->source);
+    case ANSWERS_REFUSED:
+        break;
+    }
+    return GENERATE_FAILED;
+}
+
 /* The truth about the dump that was damaged is that of its undamaged form, except for bytes and sums. */
 static enum generate_status finish_damage(struct run *r)
 {
@@ -513,6 +530,8 @@ enum generate_status generate(const struct generate_request *request, struct byt
         status = name_classes(&r);
     if (status == GENERATED && request->digests)
         status = add_digests(&r);
+    if (status == GENERATED && request->answers)
+        status = add_answers(&r);
     faults_free(r.faults);
     sizer_free(&r.sizer);
     /* source->failure may be memory of the source. */

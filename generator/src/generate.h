@@ -25,6 +25,7 @@ struct generate_request {
     int gzip_level; /* 1 to 9; 0 for none */
     bool census;    /* all of `truth` except digests is wanted; else only bytes and faults */
     bool digests;   /* truth.digests are wanted; not with `violate` */
+    bool answers;   /* truth.answers are wanted; not with `violate` */
 };
 
 /* The values are exit statuses. */

@@ -24,9 +24,7 @@ from hprof_corpus import reader
 
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
-SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((Path(__file__).resolve().parents[1] / "manifest.schema.json").read_text())
-)
+SCHEMA = jsonschema.Draft202012Validator(json.loads((Path(__file__).resolve().parents[1] / "manifest.schema.json").read_text()))
 
 settings.register_profile(
     "ours",

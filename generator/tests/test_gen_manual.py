@@ -11,7 +11,7 @@ import pytest
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
 PAGE = (Path(__file__).resolve().parents[1] / "cli/hprof-gen.1.md").read_text()
-MILLION, DANGLING, LOST, FIT, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+MILLION, ANSWERS, DANGLING, LOST, FIT, LOOP = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
@@ -41,6 +41,13 @@ def test_a_million(folder: Path) -> None:
     assert shell(MILLION, folder).returncode == 0
     assert json.loads((folder / "million.json").read_text())["objects"] == 1000000
     assert totals_of(folder / "million.hprof") == {}
+
+
+def test_answers(folder: Path) -> None:
+    assert shell(ANSWERS, folder).returncode == 0
+    answers = json.loads((folder / "web.json").read_text())["answers"]
+    assert 0 < answers["reachable"]["objects"] <= 100000 == sum(row["objects"] for row in answers["shallow"])
+    assert totals_of(folder / "web.hprof").keys() <= {"REF-001", "REF-002"}  # what HotSpot's archive leaves
 
 
 def test_dangling(folder: Path) -> None:

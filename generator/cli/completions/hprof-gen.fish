@@ -3,6 +3,7 @@ complete -c hprof-gen -f
 complete -c hprof-gen -s o -l output -r -F -d 'Write the dump to FILE, not to standard output'
 complete -c hprof-gen -l manifest -r -F -d 'Write to FILE what is in the dump'
 complete -c hprof-gen -l digests -d 'Add the digests of the content to the manifest, as PROTOCOL.md defines them'
+complete -c hprof-gen -l answers -d 'Add to the manifest what a reader of the dump should answer'
 complete -c hprof-gen -l gz -x -a '1 2 3 4 5 6 7 8 9' -d 'Compress the dump, 1 (fast) to 9 (small), as HotSpot does'
 complete -c hprof-gen -l objects -x -d 'The number of instances and arrays, of all heap dumps together'
 complete -c hprof-gen -l bytes -x -d 'Make as many objects as fill SIZE bytes'

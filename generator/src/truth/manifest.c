@@ -5,6 +5,7 @@
 
 #include "format/format.h"
 #include "json.h"
+#include "truth/manifest_answers.h"
 
 static void write_sha256(struct json *json, const uint8_t sha256[32])
 {
@@ -303,6 +304,8 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
         write_damage(&json, file, g);
     if (request->digests)
         write_digests(&json, &g->truth);
+    if (request->answers)
+        manifest_write_answers(&json, &g->truth.answers);
     write_classes(&json, &g->truth);
     json_finish(&json);
 }

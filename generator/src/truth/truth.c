@@ -20,5 +20,6 @@ void truth_clear(struct truth *t)
     for (size_t i = 0; i < t->class_count; i++)
         free(t->classes[i].name);
     free(t->classes);
+    answers_clear(&t->answers);
     written_clear(&t->written);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "stream/written.h"
+#include "truth/answers.h"
 
 struct truth_class {
     uint64_t id;
@@ -56,6 +57,7 @@ struct truth {
     uint64_t deepest_chain;      /* the longest chain of dumped classes up to one without a superclass */
 
     struct digest digests[DIGEST_FORMS][DIGEST_ENTRIES]; /* if they were wanted */
+    struct answers answers;                              /* likewise */
 
     /* By ID, each once, in the order in which they were first named by a LOAD_CLASS, CLASS_DUMP or INSTANCE_DUMP. */
     struct truth_class *classes;

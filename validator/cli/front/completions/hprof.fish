@@ -71,6 +71,7 @@ complete -c hprof -n '__fish_seen_subcommand_from gen' -f
 complete -c hprof -n '__fish_seen_subcommand_from gen' -s o -l output -r -F -d 'Write the dump to FILE, not to standard output'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l manifest -r -F -d 'Write to FILE what is in the dump'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l digests -d 'Add the digests of the content to the manifest, as PROTOCOL.md defines them'
+complete -c hprof -n '__fish_seen_subcommand_from gen' -l answers -d 'Add to the manifest what a reader of the dump should answer'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l gz -x -a '1 2 3 4 5 6 7 8 9' -d 'Compress the dump, 1 (fast) to 9 (small), as HotSpot does'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l objects -x -d 'The number of instances and arrays, of all heap dumps together'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l bytes -x -d 'Make as many objects as fill SIZE bytes'
