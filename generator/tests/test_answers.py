@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gen_tool import LIKES, SHAPES, SOURCE, run, truth
+from gen_tool import AGENTS, HOTSPOTS, LIKES, SHAPES, SOURCE, dump, run, truth
 from some_cases import some
 
 from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, subrecords
@@ -241,6 +241,18 @@ def test_dumps_that_are_read(tmp_path: Path) -> None:
         answers = json.loads((tmp_path / "truth.json").read_text())["answers"]
         heap = compare(answers, (tmp_path / f"{name}.hprof").read_bytes())
         assert heap.coders[coder] > 500
+
+
+@pytest.mark.parametrize("like", some([like for like in (*HOTSPOTS, *AGENTS) if like != "hotspot-8"]))
+def test_both_coders(like: str) -> None:
+    """As an idle VM has them: 58 to 66 of 7,000 to 9,000 Strings are UTF-16, and only where LATIN1 does not do."""
+    seed = random.randrange(1 << 32)
+    heap = read(dump(f"--like={like}", "--load=none", f"--seed={seed}", objects=30000))
+    wide = [text for text in heap.texts if text and max(text) > "\xff"]
+    assert heap.coders["utf16"] == len(wide)
+    assert 25 < len(wide) < 120
+    assert 6000 < heap.coders["latin1"] < 10000
+    assert all(text.encode() for text in wide)  # no half of a character
 
 
 def test_what_has_no_answers(tmp_path: Path) -> None:

@@ -52,9 +52,7 @@ def test_enough_files() -> None:
     assert len(FILES) > 250
     tags = {record.tag for file in FILES for record in read(file).records}
     assert tags >= {record.tag for record in RECORDS}
-    sub_tags = {
-        sub.tag for file in FILES for record in read(file).records for sub in getattr(record.body, "subrecords", [])
-    }
+    sub_tags = {sub.tag for file in FILES for record in read(file).records for sub in getattr(record.body, "subrecords", [])}
     assert sub_tags >= {record.tag for record in SUBRECORDS}
 
 

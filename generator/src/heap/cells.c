@@ -134,6 +134,7 @@ static inline void object_of(const struct model *m, const struct cells *x, uint6
         o->class = is->class;
         o->type = is->type;
         o->elements = lengths_draw(&p->arrays[kind->array].lengths, even(x->key + is->kind, rank));
+        o->elements = (o->elements | 2 * (uint64_t)is->is_utf16) & ~(uint64_t)is->is_utf16; /* whole characters, at least one */
         break;
     }
     case FORM_RARE:
@@ -304,6 +305,11 @@ void cells_object(const struct model *m, const struct cells *cells, uint64_t ind
 uint64_t cells_reference(const struct cells *cells, uint64_t index, uint64_t slot)
 {
     return reference_of(cells, index, slot);
+}
+
+bool cells_is_utf16(const struct cells *cells, uint64_t index)
+{
+    return cells->pattern->objects[(index - cells->first) & cells->pattern->mask].is_utf16;
 }
 
 void cells_shape_object(const struct model *m, uint64_t index, struct object *o)

@@ -28,6 +28,7 @@ void cells_place(struct cells *cells, uint64_t first, uint64_t count);
 
 void cells_object(const struct model *m, const struct cells *cells, uint64_t index, struct object *o);
 uint64_t cells_reference(const struct cells *cells, uint64_t index, uint64_t slot);
+bool cells_is_utf16(const struct cells *cells, uint64_t index); /* of a byte[] */
 
 /* Of a shape whose memory begins with its cells. */
 void cells_shape_object(const struct model *m, uint64_t index, struct object *o);

@@ -34,7 +34,22 @@ void core_prepare(struct model *m)
                                        .thread_loader = slot_named(m, CORE_THREAD, "contextClassLoader"),
                                        .thread_group = slot_named(m, CORE_THREAD, "group"),
                                        .thread_name = slot_named(m, CORE_THREAD, "name"),
-                                       .loader_parent = slot_named(m, CORE_CLASS_LOADER, "parent")};
+                                       .loader_parent = slot_named(m, CORE_CLASS_LOADER, "parent"),
+                                       .string_value = slot_named(m, CORE_STRING, "value")};
+}
+
+uint32_t model_coder_at(const struct model *m)
+{
+    const struct model_class *c = &m->classes[CORE_STRING];
+    char text[MODEL_STRING_MOST];
+    uint32_t at = 0;
+
+    for (uint32_t f = c->first_field; f < c->first_field + c->fields; f++) {
+        if (model_string(m, m->fields[f].name, text) == strlen("coder") && memcmp(text, "coder", strlen("coder")) == 0)
+            return at;
+        at += type_size(m->fields[f].type, m->options.id_size);
+    }
+    return UINT32_MAX;
 }
 
 static uint64_t names_from(const struct model *m)

@@ -7,7 +7,7 @@
 
 /* An array consists of pieces. Each is copied from an offset in the first half of a block; the second half repeats the first.
  * Both sizes are multiples of the largest element. */
-enum { PIECE = 32 << 10, BLOCK = 2 * PIECE, BLOCKS = 4, LARGEST_ELEMENT = 8 };
+enum { PIECE = 32 << 10, BLOCK = 2 * PIECE, BLOCKS = 5, LARGEST_ELEMENT = 8 };
 
 static void fill_text(struct element_blocks *blocks, uint64_t key)
 {
@@ -23,6 +23,28 @@ static void fill_text(struct element_blocks *blocks, uint64_t key)
     for (size_t i = 0; i < BLOCK; i += 2) {
         blocks->chars[i] = 0;
         blocks->chars[i + 1] = blocks->text[i / 2];
+    }
+}
+
+/* Letters of several scripts, and characters of two surrogates. The first unit of any piece is above 255: VMs store other texts as
+ * LATIN1. Surrogates are never apart in a piece, because a piece begins at a multiple of LARGEST_ELEMENT. */
+static void fill_utf16(struct element_blocks *blocks, uint64_t key)
+{
+    static const struct {
+        uint16_t first, count;
+    } scripts[] = {{0x3B1, 25} /* Greek */, {0x430, 32} /* Cyrillic */, {0x3041, 83} /* Hiragana */, {0x4E00, 5000} /* Han */};
+
+    for (size_t i = 0; i < PIECE; i += 2) {
+        uint64_t bits = mix_of(key, i, 11), script = bits % (sizeof scripts / sizeof *scripts);
+        uint64_t unit = scripts[script].first + below(mix(bits), scripts[script].count);
+        bool is_first = i % LARGEST_ELEMENT == 0, has_pair = mix_of(key, i / LARGEST_ELEMENT, 12) % 8 == 0;
+
+        if (has_pair && i % LARGEST_ELEMENT <= 2)
+            unit = is_first ? 0xD83D : 0xDE00 + bits % 64;
+        else if (!is_first && bits >> 62 == 0)
+            unit = ' ' + (bits >> 8) % 95;
+        for (size_t byte = 0; byte < 2; byte++)
+            blocks->utf16[i + byte] = blocks->utf16[PIECE + i + byte] = (uint8_t)(unit >> (8 * byte));
     }
 }
 
@@ -47,10 +69,12 @@ bool elements_prepare(struct model *m)
     blocks->text = malloc(BLOCKS * BLOCK);
     if (!blocks->text)
         return false;
-    blocks->chars = blocks->text + BLOCK;
+    blocks->utf16 = blocks->text + BLOCK;
+    blocks->chars = blocks->utf16 + BLOCK;
     blocks->numbers = blocks->chars + BLOCK;
     blocks->booleans = blocks->numbers + BLOCK;
     fill_text(blocks, key_of(m));
+    fill_utf16(blocks, key_of(m));
     fill_numbers(blocks, key_of(m));
     return true;
 }
@@ -77,6 +101,7 @@ static const uint8_t *block_of(const struct element_blocks *blocks, uint8_t type
 void model_elements(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint8_t *out, size_t size)
 {
     const uint8_t *block = block_of(&parts_of(m)->blocks, o->type);
+    bool is_utf16 = o->type == TYPE_BYTE && index < parts_of(m)->shape_from && model_is_utf16(m, index, o);
     uint64_t at = first * type_size(o->type, 0);
 
     if (index < parts_of(m)->core_objects) {
@@ -91,6 +116,8 @@ void model_elements(const struct model *m, uint64_t index, const struct object *
             out[i] = (at + i) % 2 ? (uint8_t)text[(at + i) / 2] : 0;
         return;
     }
+    if (is_utf16)
+        block = parts_of(m)->blocks.utf16;
     while (size > 0) {
         uint64_t within = at % PIECE;
         size_t n = PIECE - within < size ? (size_t)(PIECE - within) : size;
@@ -101,4 +128,6 @@ void model_elements(const struct model *m, uint64_t index, const struct object *
         at += n;
         size -= n;
     }
+    if (is_utf16 && at == o->elements && out[-1] >> 2 == 0xD8 >> 2)
+        out[-1] = 0x30; /* the first half of a character would be the last unit */
 }

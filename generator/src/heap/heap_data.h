@@ -33,6 +33,7 @@ struct heap_data {
     uint32_t classes;                              /* in a large heap, with those of every heap */
     uint32_t strings;                              /* of the dump of a large heap; 0: a number for each class */
     uint32_t globals;                              /* JNI globals; 0: as many as a heap without data has */
+    uint32_t utf16;                                /* Strings of an idle VM whose text is UTF-16 */
     uint32_t thread_count;                         /* of a load, with those of an idle VM */
     const char *mark;           /* a class of even the smallest heap, by which readers recognise the version; NULL for none */
     const char *const *threads; /* their names, up to NULL; NULL for made-up ones */

@@ -60,6 +60,17 @@ uint64_t model_share_of_idle(const struct model *m, uint64_t value)
     return (value * objects + all - 1) / all;
 }
 
+bool model_is_utf16(const struct model *m, uint64_t index, const struct object *o)
+{
+    const struct parts *parts = parts_of(m);
+
+    if (!parts->idle || index < parts->core_objects || index >= parts->shape_from)
+        return false;
+    if (o->class == CORE_STRING)
+        index = cells_reference(parts->idle, index, parts->slots.string_value);
+    return index != MODEL_NULL && cells_is_utf16(parts->idle, index);
+}
+
 uint64_t idle_threads(const struct model *m)
 {
     uint64_t count = 0;

@@ -18,7 +18,8 @@
 #define SLOT NOTHING
 #define TARGET NOTHING
 
-#define IDLE(objects, strings, globals) IDLE_OBJECTS = objects, IDLE_STRINGS = strings, IDLE_GLOBALS = globals
+#define IDLE(objects, strings, globals, utf16) \
+    IDLE_OBJECTS = objects, IDLE_STRINGS = strings, IDLE_GLOBALS = globals, IDLE_UTF16 = utf16
 enum {
 #include DATA_DEF
 };
@@ -33,5 +34,5 @@ static const char *const thread_names[] = {
 
 #define IDLE_OF_ROWS(class, declared) \
     {DATA_OF_ROWS, .mark = class, .declared_order = declared, .shares = IDLE_OBJECTS, .strings = IDLE_STRINGS, \
-     .globals = IDLE_GLOBALS, .threads = thread_names}
+     .globals = IDLE_GLOBALS, .utf16 = IDLE_UTF16, .threads = thread_names}
 /* clang-format on */

@@ -86,7 +86,7 @@ class Dump:
         self.classes: dict[int, Class] = {}
         self.heaps: list[tuple[int, int]] = []
         self.threads: list[int] = []
-        self.globals = 0
+        self.globals = self.utf16 = 0
         self.kinds: dict[str, Kind] = defaultdict(Kind)
         self.kind_of: dict[int, str] = {}
         self.texts: set[int] = set()
@@ -136,6 +136,8 @@ class Dump:
     def _objects(self) -> None:
         string = next(one for one in self.classes.values() if one.name == "java/lang/String")
         arrays: dict[int, tuple[int, int]] = {}
+        widths = [self.id_size if code == 2 else self.shapes.widths[code] for _, code in string.fields]
+        coder = next((sum(widths[:i]) for i, (name, _) in enumerate(string.fields) if name == "coder"), None)
         for at, end in self.heaps:
             for shape, _, values, tail, _ in subrecords(self.data, at, end, self.shapes):
                 name = shape.record.name
@@ -144,6 +146,7 @@ class Dump:
                     self.classes[values[2]].objects += 1
                     self.body_of[values[0]] = tail
                     if values[2] == string.id:
+                        self.utf16 += coder is not None and self.data[tail + coder]
                         self.texts.add(self._references_of(string.id, tail)[0])
                 elif name == "OBJECT_ARRAY_DUMP":
                     kind = "[]" + self.element_class(values[3])
@@ -391,7 +394,7 @@ def idle(path: str) -> None:
     keep = {kind: one.objects for kind, one in dump.kinds.items() if kind not in made and one.objects}
     total = sum(keep.values())
     print(f"/* What an idle VM holds, of {Path(path).name}: {total} objects. Made by measure.py; see load_javac.def. */")
-    print(f"IDLE({total + 1}, {len(dump.strings)}, {dump.globals})")
+    print(f"IDLE({total + 1}, {len(dump.strings)}, {dump.globals}, {dump.utf16})")
     for name in dump.thread_names():
         print(f'IDLE_THREAD("{name}")')
     Rows(dump, keep, True).print(FEW_OBJECTS)

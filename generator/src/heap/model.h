@@ -40,7 +40,7 @@ enum value_form { VALUE_ANY, VALUE_SMALL /* 0 to 127 */, VALUE_ZERO };
 struct model_field {
     uint32_t name; /* string */
     uint8_t type;  /* enum basic_type */
-    uint8_t form;  /* enum value_form, of a primitive field: the coder of a String is 0, a size is small */
+    uint8_t form;  /* enum value_form, of a primitive field: the coder of a String is 0 or model_is_utf16(), a size is small */
 };
 
 struct model_class {
@@ -145,6 +145,10 @@ static inline uint64_t model_object_id(const struct model *m, uint64_t object)
 /* Elements of a primitive array, big-endian, from index `first` on: `size` bytes of whole elements. Text if the array is the
  * value of a String, 0 and 1 if it is boolean. About as fast as memory. */
 void model_elements(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint8_t *out, size_t size);
+/* Whether the text of a String, or of the byte[] that holds one, is UTF-16, in the byte order of a little-endian machine. The coder
+ * of such a String is 1, at this offset in its values; UINT32_MAX: Strings have none. */
+bool model_is_utf16(const struct model *m, uint64_t index, const struct object *o);
+uint32_t model_coder_at(const struct model *m);
 /* Well mixed bits, a function of the seed and two numbers: for values of fields. */
 uint64_t model_random(const struct model *m, uint64_t a, uint64_t b);
 

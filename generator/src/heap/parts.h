@@ -10,7 +10,7 @@
 
 /* Blocks of element values, of which each array takes pieces. */
 struct element_blocks {
-    uint8_t *text, *chars, *numbers, *booleans;
+    uint8_t *text, *utf16, *chars, *numbers, *booleans;
 };
 
 /* The methods that are on stacks: those of some classes. */
@@ -28,7 +28,7 @@ struct cells; /* cells.h */
 
 /* References of the core's objects, which differ by the version of the JDK; UINT32_MAX for none. */
 struct core_slots {
-    uint32_t group_name, thread_loader, thread_group, thread_name, loader_parent;
+    uint32_t group_name, thread_loader, thread_group, thread_name, loader_parent, string_value;
 };
 
 struct parts {

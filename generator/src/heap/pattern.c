@@ -73,6 +73,16 @@ static uint32_t draw_target(struct growth *g, const struct data_row *slot)
     return data_target(g->data, slot, even(mix_of(g->key, number, 51), g->drawn[number]++));
 }
 
+/* Evenly among all texts. */
+static bool is_utf16(const struct growth *g, uint32_t k, uint32_t rank)
+{
+    uint64_t count = g->p->kinds[k].count,
+             wanted = ((uint64_t)g->data->utf16 * g->size + g->data->shares - 1) / g->data->shares;
+
+    wanted = wanted < count ? wanted : count;
+    return k == g->data->text && (rank + 1) * wanted / count != rank * wanted / count;
+}
+
 static void add_object(struct growth *g, uint32_t k)
 {
     const struct data_kind *kind = &g->kinds[k];
@@ -83,7 +93,8 @@ static void add_object(struct growth *g, uint32_t k)
     g->p->objects[g->object_count++] = (struct pattern_object){.edges = g->edge_count,
                                                                .class = kind->class,
                                                                .rank = rank,
-                                                               .form = kind->form & 127U,
+                                                               .form = kind->form & 63U,
+                                                               .is_utf16 = is_utf16(g, k, rank),
                                                                .type = kind->type,
                                                                .kind = k & UINT16_MAX};
     g->left[k]--;

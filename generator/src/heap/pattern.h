@@ -16,7 +16,8 @@ struct pattern_object {
     uint32_t edges; /* the first */
     uint32_t class;
     uint32_t rank;          /* its number within its kind; of the spine: its elements */
-    unsigned form : 7;      /* enum data_form */
+    unsigned form : 6;      /* enum data_form */
+    unsigned is_utf16 : 1;  /* a byte[] that is a text of two bytes for each character */
     unsigned leads_far : 1; /* an instance: a reference leads to another cell */
     unsigned type : 8;
     unsigned kind : 16;
