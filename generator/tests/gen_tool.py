@@ -16,7 +16,7 @@ SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "generator/manifes
 IS_SLOW = "HPROF_SLOW" in os.environ
 LOADS = "javac, web, map or none"
 HOTSPOTS = [f"hotspot-{version}" for version in (8, 11, 17, 21, 25, 28)]
-AGENTS = [f"sa-{version}" for version in (17, 21, 25, 28)]
+AGENTS = [f"sa-{version}" for version in (11, 17, 21, 25, 28)]
 LIKES = ", ".join(["plain, hotspot", *HOTSPOTS, "jdk8-agent, jvmpi-agent, sa", *AGENTS, "graalvm, mat or android"])
 SHAPES = "mixed, list, tree, graph, arrays, strings, wide, deep or threads"
 

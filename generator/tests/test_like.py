@@ -23,7 +23,7 @@ VALIDATOR = os.environ["HPROF_VALIDATE"]
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = ROOT / "conformance" / "gold"
 NAMES = {f"hotspot-{version}": f"jdk{version}" for version in (8, 11, 17, 21, 25, 28)}
-NAMES |= {f"sa-{version}": f"sa{version}" for version in (17, 28)}
+NAMES |= {f"sa-{version}": f"sa{version}" for version in (11, 17, 28)}
 PHASES = {"ROOT_JAVA_FRAME": "ROOT_THREAD_OBJECT", "ROOT_JNI_LOCAL": "ROOT_THREAD_OBJECT"}
 PHASES |= {"OBJECT_ARRAY_DUMP": "INSTANCE_DUMP", "PRIMITIVE_ARRAY_DUMP": "INSTANCE_DUMP"}
 

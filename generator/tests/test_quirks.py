@@ -429,6 +429,7 @@ FOUND = {
     "hotspot": {"REF-002"},
     **{f"hotspot-{version}": {"CLS-004"} for version in (8, 11, 17)},
     **{f"hotspot-{version}": {"REF-002"} for version in (21, 25, 28)},
+    "sa-11": {"STR-002", "STR-003", "STK-008"},
     "sa-17": {"STR-002", "STK-008"},
     "sa-21": {"STR-002", "STK-008", "REF-002"},
     "sa-25": {"STR-002", "STK-008", "REF-002"},

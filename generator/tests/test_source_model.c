@@ -418,9 +418,10 @@ static void the_same_bytes_on_every_machine(void **state)
         {"plain", 0x73E7ADC1E887FEC5},       {"hotspot", 0xEB9662839A36297A},    {"hotspot-8", 0xE7656FE2CF6ED71D},
         {"hotspot-11", 0x09508F31033FB1F5},  {"hotspot-17", 0xC559F1F955252F6E}, {"hotspot-21", 0x85B43070184DF260},
         {"hotspot-25", 0xEB9662839A36297A},  {"hotspot-28", 0xEC3A2E151E647416}, {"jdk8-agent", 0xC703A1CA5B484640},
-        {"jvmpi-agent", 0x03593F5B58FEEE75}, {"sa", 0x32237D6E5982D48B},         {"sa-17", 0x93FD33560F7DBB5D},
-        {"sa-21", 0xE5C255B1E27926E3},       {"sa-25", 0x73DAE8C2B6B38922},      {"sa-28", 0x05C129E5BD996C03},
-        {"graalvm", 0x5349097697FC1D0E},     {"mat", 0x99EA5EE9383A36B4},        {"android", 0x0FFFA29CC8E34B34},
+        {"jvmpi-agent", 0x03593F5B58FEEE75}, {"sa", 0x32237D6E5982D48B},         {"sa-11", 0x54F06C403C6CCE70},
+        {"sa-17", 0x93FD33560F7DBB5D},       {"sa-21", 0xE5C255B1E27926E3},      {"sa-25", 0x73DAE8C2B6B38922},
+        {"sa-28", 0x05C129E5BD996C03},       {"graalvm", 0x5349097697FC1D0E},    {"mat", 0x99EA5EE9383A36B4},
+        {"android", 0x0FFFA29CC8E34B34},
     };
 
     (void)state;

@@ -30,7 +30,7 @@ _hprof_gen() {
         words='heap sites samples all'
         ;;
     --like)
-        words='android graalvm hotspot hotspot-11 hotspot-17 hotspot-21 hotspot-25 hotspot-28 hotspot-8 jdk8-agent jvmpi-agent mat plain sa sa-17 sa-21 sa-25 sa-28'
+        words='android graalvm hotspot hotspot-11 hotspot-17 hotspot-21 hotspot-25 hotspot-28 hotspot-8 jdk8-agent jvmpi-agent mat plain sa sa-11 sa-17 sa-21 sa-25 sa-28'
         ;;
     --shape)
         words='arrays deep graph list mixed strings threads tree wide'

@@ -22,6 +22,18 @@ static void part_string_zero(struct emitter *em)
     give_record(em, &e);
 }
 
+/* That of 11 writes the names of a frame with each frame, and the empty one each time. */
+static void part_string_zero_twice(struct emitter *em)
+{
+    struct event again = RECORD_EVENT(UTF8);
+
+    part_string_zero(em);
+    again.body = (const uint8_t *)"";
+    quirk(&again, RULE_STR_002, 1);
+    quirk(&again, RULE_STR_003, 1);
+    give_record(em, &again);
+}
+
 static void part_dummy_again(struct emitter *em)
 {
     struct event e = RECORD_EVENT(TRACE);
@@ -60,6 +72,8 @@ static void on_local(struct emitter *em, struct event *e, uint64_t frame)
 
 static part *const before[] = {part_dummy_trace, part_class_names, part_field_names, part_string_zero,
                                part_loads,       part_dummy_again, part_traces,      NULL};
+static part *const before_11[] = {part_dummy_trace, part_class_names,       part_field_names, part_loads,
+                                  part_dummy_again, part_string_zero_twice, part_traces,      NULL};
 static part *const dump[] = {part_classes, part_objects, part_archive, part_threads, part_globals, NULL};
 static part *const after[] = {NULL};
 
@@ -76,7 +90,7 @@ static part *const after[] = {NULL};
     .style.names = NAMES_INNER, .style.time = TIME_ZERO, .style.traces = TRACE_DUMMY, .style.constants = CONSTANTS_NONE, \
     .style.lowest_line = -3, .style.names_threads = true, .own.classes = classes, .own.strings = strings, \
     .own.statics = statics, .heap.mirrors = 9, .heap.loaders = 2, .hooks.on_thread = on_thread, .hooks.on_local = on_local, \
-    .parts.before = before, .parts.after = after
+    .parts.after = after
 
 const struct producer producer_sa = {
     SA,
@@ -85,6 +99,7 @@ const struct producer producer_sa = {
     .file.versions = 1 << V101 | 1 << V102,
     .heap.archived_mirrors = 3,
     .hooks.on_trace = on_trace,
+    .parts.before = before,
     .parts.dump = dump,
 };
 
@@ -92,6 +107,18 @@ const struct producer producer_sa = {
 static part *const dump_17[] = {part_classes, part_objects, part_threads, NULL};
 static part *const dump_21[] = {part_classes, part_objects, part_archive, part_threads, NULL};
 static part *const dump_28[] = {part_classes, part_objects, part_threads, part_sticky_classes, NULL};
+
+const struct producer producer_sa_11 = {
+    SA,
+    .name = "sa-11",
+    .about = "that of JDK 11",
+    .file.versions = 1 << V102,
+    .style.omits_java_frames = true,
+    .heap.declared_order = true,
+    .heap.idle = &idle_11,
+    .parts.before = before_11,
+    .parts.dump = dump_17,
+};
 
 const struct producer producer_sa_17 = {
     SA,
@@ -101,6 +128,7 @@ const struct producer producer_sa_17 = {
     .style.omits_java_frames = true,
     .heap.declared_order = true,
     .heap.idle = &idle_17,
+    .parts.before = before,
     .parts.dump = dump_17,
 };
 
@@ -113,6 +141,7 @@ const struct producer producer_sa_21 = {
     .heap.declared_order = true,
     .heap.idle = &idle_21,
     .heap.archived_mirrors = 956,
+    .parts.before = before,
     .parts.dump = dump_21,
 };
 
@@ -125,6 +154,7 @@ const struct producer producer_sa_25 = {
     .heap.declared_order = true,
     .heap.idle = &idle_25,
     .heap.archived_mirrors = 1167,
+    .parts.before = before,
     .parts.dump = dump_21,
 };
 
@@ -135,5 +165,6 @@ const struct producer producer_sa_28 = {
     .file.versions = 1 << V102,
     .heap.declared_order = true,
     .heap.idle = &idle_28,
+    .parts.before = before,
     .parts.dump = dump_28,
 };

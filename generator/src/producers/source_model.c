@@ -14,8 +14,8 @@
 static const struct producer *const producers[] = {
     &producer_plain,      &producer_hotspot,    &producer_hotspot_8,  &producer_hotspot_11, &producer_hotspot_17,
     &producer_hotspot_21, &producer_hotspot_25, &producer_hotspot_28, &producer_jdk8_agent, &producer_jvmpi_agent,
-    &producer_sa,         &producer_sa_17,      &producer_sa_21,      &producer_sa_25,      &producer_sa_28,
-    &producer_graalvm,    &producer_mat,        &producer_android};
+    &producer_sa,         &producer_sa_11,      &producer_sa_17,      &producer_sa_21,      &producer_sa_25,
+    &producer_sa_28,      &producer_graalvm,    &producer_mat,        &producer_android};
 enum { PRODUCERS = sizeof producers / sizeof *producers };
 
 /* 2026-01-01: the same options give the same dump. */

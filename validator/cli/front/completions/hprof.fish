@@ -81,7 +81,7 @@ complete -c hprof -n '__fish_seen_subcommand_from gen' -l id-size -x -a '4 8' -d
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l segment-size -x -d 'The most bytes in a HEAP_DUMP_SEGMENT'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l heap-dumps -x -d 'The number of heap dumps in the file'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l records -x -a 'heap sites samples all' -d 'The records outside the heap dump'
-complete -c hprof -n '__fish_seen_subcommand_from gen' -l like -x -a 'android graalvm hotspot hotspot-11 hotspot-17 hotspot-21 hotspot-25 hotspot-28 hotspot-8 jdk8-agent jvmpi-agent mat plain sa sa-17 sa-21 sa-25 sa-28' -d 'Write what a producer writes'
+complete -c hprof -n '__fish_seen_subcommand_from gen' -l like -x -a 'android graalvm hotspot hotspot-11 hotspot-17 hotspot-21 hotspot-25 hotspot-28 hotspot-8 jdk8-agent jvmpi-agent mat plain sa sa-11 sa-17 sa-21 sa-25 sa-28' -d 'Write what a producer writes'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l shape -x -a 'arrays deep graph list mixed strings threads tree wide' -d 'How objects refer to each other'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l load -x -a 'none javac map web' -d 'What the program does whose heap mixed is like'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l classes -x -d 'The number of classes, without those of an idle VM and a few that the producer adds'
