@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ def _table(report: dict[str, Any]) -> str:
     """The rows of the scores, which are there without JavaScript, too."""
     rows = [(one["title"], one["version"], *score_cells(one)) for one in report["readers"] if one["ran"]]
 
-    def line(cells: tuple[str, ...], name: str) -> str:
-        return "<tr>" + "".join(f"<{name}>{html.escape(cell)}</{name}>" for cell in cells) + "</tr>"
+    def cells(some: Iterable[str], name: str) -> str:
+        return "".join(f"<{name}>{html.escape(cell)}</{name}>" for cell in some)
 
-    return "".join([line(COLUMNS, "th"), *(line(row, "td") for row in rows)])
+    body = "".join(f'<tr><th scope="row">{html.escape(reader)}</th>{cells(values, "td")}</tr>' for reader, *values in rows)
+    return f"<thead><tr>{cells(COLUMNS, 'th')}</tr></thead><tbody>{body}</tbody>"
 
 
 def _script(value: Any) -> str:
