@@ -27,6 +27,7 @@ _FORMATS = {4: ">?", 5: ">H", 6: ">f", 7: ">d", 8: ">b", 9: ">h", 10: ">i", 11: 
 _REFERENCE, _CHAR, _FLOAT, _DOUBLE = 2, 5, 6, 7
 _CANONICAL = {_FLOAT: bytes.fromhex("7fc00000"), _DOUBLE: bytes.fromhex("7ff8000000000000")}
 _MOST = 3  # examples of one guess
+_LONGEST = 40  # units of a text that are shown
 _TRIES = 200_000  # of single values
 
 Parts = list[bytes]
@@ -100,6 +101,16 @@ def _names_without_surrogates(item: Parts, marks: int) -> Parts:
     return _changed(item, {at: _replaced(item[at], b"\xff\xfd" * marks) for at in _names(item)})
 
 
+def _as_standard(text: bytes, marks: int) -> bytes:
+    """Modified UTF-8 that is read as the standard's: a byte that is none of it, or three together, becomes U+FFFD."""
+    units = [text[at : at + 2] for at in range(0, len(text), 2)]
+    return _replaced(b"".join(b"\xff\xfd" * 2 if one == b"\0\0" else one for one in units), b"\xff\xfd" * marks)
+
+
+def _names_as_standard(item: Parts, marks: int) -> Parts:
+    return _changed(item, {at: _as_standard(item[at], marks) for at in _names(item)})
+
+
 def _canonical(data: bytes, kind: int) -> bytes:
     width = len(_CANONICAL[kind])
     numbers = [data[at : at + width] for at in range(0, len(data), width)]
@@ -127,6 +138,8 @@ def _zeros(data: bytes, _: int) -> bytes:
 _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "names: each half of a surrogate pair is U+FFFD": lambda item: _names_without_surrogates(item, 1),
     "names: each half of a surrogate pair is three times U+FFFD": lambda item: _names_without_surrogates(item, 3),
+    "as standard UTF-8: U+0000 is twice U+FFFD, each half of a surrogate pair once": lambda item: _names_as_standard(item, 1),
+    "as standard UTF-8: U+0000 is twice U+FFFD, each half of a surrogate pair thrice": lambda item: _names_as_standard(item, 3),
     "each half of a surrogate pair is U+FFFD": lambda item: _by_type(item, [_CHAR], lambda data, _: _replaced(data, b"\xff\xfd")),
     "each NaN is canonical": lambda item: _by_type(item, [_FLOAT, _DOUBLE], _canonical),
     "the class has no name": lambda item: _changed(item, {2: b""}) if item[0] == b"class" else item,
@@ -153,7 +166,8 @@ def _of_one_value(item: Parts) -> Iterator[Parts]:
 
 def _shown(text: bytes) -> str:
     units = [int.from_bytes(text[at : at + 2], "big") for at in range(0, len(text), 2)]
-    return "".join(chr(one) if 31 < one < 127 else f"\\u{one:04x}" for one in units) or "(empty)"
+    shown = "".join(chr(one) if 31 < one < 127 else f"\\u{one:04x}" for one in units[:_LONGEST]) or "(empty)"
+    return f"{shown}..." if len(units) > _LONGEST else shown
 
 
 def _value(data: bytes, kind: int) -> str:

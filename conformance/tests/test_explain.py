@@ -8,6 +8,7 @@ import pytest
 from built import ROOT
 
 from hprof_conformance.explain import Explainer
+from hprof_corpus.assembler import assemble
 from hprof_corpus.digest import Content, identity
 
 
@@ -41,3 +42,19 @@ def test_an_item_that_is_missing() -> None:
     explainer = Explainer(data, "exact")
     said = explainer.explain("instances", f"0 items, {0:032x}", f"{truth.count} items, {truth.sum:032x}")
     assert said == "instance 0x300018 of Point is missing"
+
+
+def dump_of(*texts: str) -> memoryview:
+    """Strings, by their bytes in hexadecimal."""
+    lines = [f"utf8 $s{number} 0x{text}" for number, text in enumerate(texts)]
+    return memoryview(assemble("\n".join(['hprof "JAVA PROFILE 1.0.2" id-size 4 time 0', *lines, ""])).file.to_bytes())
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_strings_that_are_read_as_standard_utf_8(times: int) -> None:
+    mark = "efbfbd"
+    dump, read = dump_of("c08061", "eda080", "62"), dump_of(f"{mark * 2}61", mark * times, "62")
+    truth, found = (identity(Content(one), "exact")["strings"] for one in (dump, read))
+    said = Explainer(dump, "exact").explain("strings", *(f"{one.count} items, {one.sum:032x}" for one in (found, truth)))
+    assert said.startswith("as standard UTF-8: ")
+    assert "\\ufffd\\ufffda, not \\u0000a" in said
