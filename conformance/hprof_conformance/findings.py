@@ -224,7 +224,10 @@ def markdown(root: Path) -> str:
 
 
 def _compare_or_write(number: int, said: str, kept: Path, write: bool, alike: Callable[[str, str], bool]) -> bool:
-    """Whether it differs from what was kept."""
+    """Whether it differs from what was kept, or shows nothing."""
+    if not said:
+        print(f"{number}: prints nothing")
+        return True
     if write:
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(said + "\n", encoding="utf-8")

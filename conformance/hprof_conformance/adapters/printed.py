@@ -18,7 +18,7 @@ COUNTS = {
     "hprof-analyzer": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"],
 }
 DIGESTS = {
-    "jvm-hprof": ["loaders", "instance_bytes", "object_arrays", "primitive_arrays"],
+    "jvm-hprof": ["strings", "classes", "loaders", "statics", "instance_bytes", "object_arrays", "primitive_arrays"],
     "hprof-analyzer": ["strings", "classes", "loaders"],
 }
 UNSUPPORTED = {

@@ -21,9 +21,46 @@ impl Item {
         self.part(&value.to_be_bytes())
     }
 
+    /// UTF-16 code units.
+    pub fn text(self, text: &[u16]) -> Item {
+        self.part(&text.iter().flat_map(|unit| unit.to_be_bytes()).collect::<Vec<_>>())
+    }
+
     fn hash(self) -> u128 {
         u128::from_be_bytes(self.0.finalize()[..16].try_into().unwrap())
     }
+}
+
+/// `java.lang.String[]` as `[Ljava/lang/String;`
+pub fn class_name(name: &[u16]) -> Vec<u16> {
+    let unit = |letter: char| letter as u16;
+    let mut element: Vec<u16> = name
+        .iter()
+        .map(|&each| if each == unit('.') { unit('/') } else { each })
+        .collect();
+    let mut found = Vec::new();
+    while element.ends_with(&[unit('['), unit(']')]) {
+        element.truncate(element.len() - 2);
+        found.push(unit('['));
+    }
+    let is_element = !found.is_empty() && element.first() != Some(&unit('['));
+    match String::from_utf16_lossy(&element).as_str() {
+        _ if !is_element => found.extend(element),
+        "boolean" => found.push(unit('Z')),
+        "char" => found.push(unit('C')),
+        "float" => found.push(unit('F')),
+        "double" => found.push(unit('D')),
+        "byte" => found.push(unit('B')),
+        "short" => found.push(unit('S')),
+        "int" => found.push(unit('I')),
+        "long" => found.push(unit('J')),
+        _ => {
+            found.push(unit('L'));
+            found.extend(element);
+            found.push(unit(';'));
+        }
+    }
+    found
 }
 
 #[derive(Default)]
@@ -50,7 +87,10 @@ impl Found {
             .iter()
             .map(|(entry, (count, sum))| (entry, serde_json::json!({"count": count, "sum": format!("{sum:032x}")})))
             .collect();
-        println!("{}", serde_json::json!({"counts": self.counts, "digests": digests, "notices": self.notices}));
+        println!(
+            "{}",
+            serde_json::json!({"counts": self.counts, "digests": digests, "notices": self.notices})
+        );
     }
 }
 

@@ -4,10 +4,9 @@
 #[path = "../../rust/found.rs"]
 mod found;
 
-use found::{fail, Found, Item};
+use found::{class_name, fail, Found, Item};
 use hprof_analyzer::types::HprofType;
 use hprof_analyzer::{HprofSource, Pass1};
-use std::collections::BTreeMap;
 
 const CLASS: u8 = 3; // of Pass1::kind
 
@@ -25,29 +24,8 @@ fn code(of: HprofType) -> u8 {
     }
 }
 
-fn text(item: Item, text: &str) -> Item {
-    item.part(&text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>())
-}
-
-/// `java.lang.String[]` as `[Ljava/lang/String;`
-fn class_name(name: &str) -> String {
-    let name = name.replace('.', "/");
-    let element = name.trim_end_matches("[]");
-    let dimensions = "[".repeat((name.len() - element.len()) / 2);
-    if dimensions.is_empty() || element.starts_with('[') {
-        return dimensions + element;
-    }
-    let primitives = BTreeMap::from([
-        ("boolean", "Z"),
-        ("char", "C"),
-        ("float", "F"),
-        ("double", "D"),
-        ("byte", "B"),
-        ("short", "S"),
-        ("int", "I"),
-        ("long", "J"),
-    ]);
-    dimensions + &primitives.get(element).map_or_else(|| format!("L{element};"), |letter| letter.to_string())
+fn units(text: &str) -> Vec<u16> {
+    text.encode_utf16().collect()
 }
 
 fn main() {
@@ -61,16 +39,17 @@ fn main() {
     found.count("primitive_arrays", dump.prim_array_count);
     found.count("roots", dump.gc_root_tag_counts.values().sum());
     for (id, each) in &dump.strings {
-        found.add("strings", text(Item::new("string").number(*id), each));
+        found.add("strings", Item::new("string").number(*id).text(&units(each)));
     }
-    let word = |id: &u64| dump.strings.get(id).map_or("", String::as_str);
+    let word = |id: &u64| units(dump.strings.get(id).map_or("", String::as_str));
     for (id, class) in &dump.class_map {
         if dump.id_map.index_of(*id).is_none_or(|at| dump.kind[at] != CLASS) {
             continue; // loaded and not dumped
         }
-        let mut item = text(Item::new("class").number(*id), &class_name(word(&class.name_id))).number(class.super_id);
+        let name = class_name(&word(&class.name_id));
+        let mut item = Item::new("class").number(*id).text(&name).number(class.super_id);
         for (name, of) in &class.fields {
-            item = text(item, word(name)).part(&[code(*of)]);
+            item = item.text(&word(name)).part(&[code(*of)]);
         }
         found.add("classes", item);
         found.add("loaders", Item::new("loader").number(*id).number(class.loader_id));

@@ -3,10 +3,10 @@
 #[path = "../../rust/found.rs"]
 mod found;
 
-use found::{Found, Item, fail};
-use jvm_hprof::heap_dump::{PrimitiveArray, SubRecord};
+use found::{class_name, fail, Found, Item};
+use jvm_hprof::heap_dump::{Class, FieldType, FieldValue, PrimitiveArray, SubRecord};
 use jvm_hprof::{Id, IdSize, RecordTag};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 fn number(id: Option<Id>) -> u64 {
     id.map_or(0, |id| id.id())
@@ -35,16 +35,113 @@ fn elements(array: &PrimitiveArray) -> Vec<u8> {
     bytes
 }
 
-fn sub_record(found: &mut Found, one: SubRecord, id_size: IdSize) {
+/// The text of a string, whose bytes the crate gives: UTF-8, with U+0000 in two bytes and surrogates in three each.
+fn units(mut bytes: &[u8]) -> Vec<u16> {
+    let mut found = Vec::new();
+    while let Some(&lead) = bytes.first() {
+        let width = match lead {
+            0..=0x7f => 1,
+            0x80..=0xdf => 2,
+            0xe0..=0xef => 3,
+            _ => 4,
+        };
+        match bytes {
+            [0xc0, 0x80, ..] => found.push(0),
+            [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] => {
+                found.push(0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f));
+            }
+            _ => match bytes.get(..width).map(std::str::from_utf8) {
+                Some(Ok(text)) => found.extend(text.encode_utf16()),
+                _ => return vec![0xfffd],
+            },
+        }
+        bytes = &bytes[width..];
+    }
+    found
+}
+
+fn code(of: FieldType) -> u8 {
+    match of {
+        FieldType::ObjectId => 2,
+        FieldType::Boolean => 4,
+        FieldType::Char => 5,
+        FieldType::Float => 6,
+        FieldType::Double => 7,
+        FieldType::Byte => 8,
+        FieldType::Short => 9,
+        FieldType::Int => 10,
+        FieldType::Long => 11,
+    }
+}
+
+fn value(of: FieldValue) -> Vec<u8> {
+    match of {
+        FieldValue::ObjectId(id) => number(id).to_be_bytes().to_vec(),
+        FieldValue::Boolean(value) => vec![value as u8],
+        FieldValue::Char(value) => value.to_be_bytes().to_vec(),
+        FieldValue::Float(value) => value.to_bits().to_be_bytes().to_vec(),
+        FieldValue::Double(value) => value.to_bits().to_be_bytes().to_vec(),
+        FieldValue::Byte(value) => value.to_be_bytes().to_vec(),
+        FieldValue::Short(value) => value.to_be_bytes().to_vec(),
+        FieldValue::Int(value) => value.to_be_bytes().to_vec(),
+        FieldValue::Long(value) => value.to_be_bytes().to_vec(),
+    }
+}
+
+/// What the records before and after a class name.
+#[derive(Default)]
+struct Names {
+    strings: HashMap<u64, Vec<u16>>,
+    of_classes: HashMap<u64, u64>,
+}
+
+impl Names {
+    fn of(&self, id: Id) -> &[u16] {
+        self.strings.get(&id.id()).map_or(&[], Vec::as_slice)
+    }
+
+    fn of_class(&self, class: &Class) -> Vec<u16> {
+        let name = self.of_classes.get(&class.obj_id().id()).and_then(|id| self.strings.get(id));
+        class_name(name.map_or(&[], Vec::as_slice))
+    }
+}
+
+fn describe(found: &mut Found, class: &Class, names: &Names) {
+    let id = class.obj_id().id();
+    let mut item = Item::new("class")
+        .number(id)
+        .text(&names.of_class(class))
+        .number(number(class.super_class_obj_id()));
+    for each in class.instance_field_descriptors() {
+        let field = each.unwrap_or_else(|e| fail(e));
+        item = item.text(names.of(field.name_id())).part(&[code(field.field_type())]);
+    }
+    found.add("classes", item);
+    found.add(
+        "loaders",
+        Item::new("loader").number(id).number(number(class.class_loader_obj_id())),
+    );
+    for each in class.static_fields() {
+        let field = each.unwrap_or_else(|e| fail(e));
+        let item = Item::new("static")
+            .number(id)
+            .text(names.of(field.name_id()))
+            .part(&[code(field.field_type())]);
+        found.add("statics", item.part(&value(field.value())));
+    }
+}
+
+fn sub_record<'a>(found: &mut Found, classes: &mut Vec<Class<'a>>, one: SubRecord<'a>, id_size: IdSize) {
     match one {
         SubRecord::Class(class) => {
             found.count("classes", 1);
-            let item = Item::new("loader").number(class.obj_id().id());
-            found.add("loaders", item.number(number(class.class_loader_obj_id())));
+            classes.push(class);
         }
         SubRecord::Instance(instance) => {
             found.count("instances", 1);
-            let item = Item::new("instance bytes").number(instance.obj_id().id()).number(instance.class_obj_id().id());
+            let item = Item::new("instance bytes")
+                .number(instance.obj_id().id())
+                .number(instance.class_obj_id().id());
             found.add("instance_bytes", item.part(instance.fields()));
         }
         SubRecord::ObjectArray(array) => {
@@ -54,12 +151,16 @@ fn sub_record(found: &mut Found, one: SubRecord, id_size: IdSize) {
                 let id = element.unwrap_or_else(|e| fail(e));
                 ids.extend_from_slice(&number(id).to_be_bytes());
             }
-            let item = Item::new("object array").number(array.obj_id().id()).number(array.array_class_obj_id().id());
+            let item = Item::new("object array")
+                .number(array.obj_id().id())
+                .number(array.array_class_obj_id().id());
             found.add("object_arrays", item.part(&ids));
         }
         SubRecord::PrimitiveArray(array) => {
             found.count("primitive_arrays", 1);
-            let item = Item::new("primitive array").number(array.obj_id().id()).part(&[array.primitive_type().type_code()]);
+            let item = Item::new("primitive array")
+                .number(array.obj_id().id())
+                .part(&[array.primitive_type().type_code()]);
             found.add("primitive_arrays", item.part(&elements(&array)));
         }
         _ => found.count("roots", 1),
@@ -72,24 +173,36 @@ fn main() {
     let dump = jvm_hprof::parse_hprof(&bytes).unwrap_or_else(|e| fail(e));
     let id_size = dump.header().id_size();
     let mut found = Found::default();
-    let mut strings = HashSet::new();
+    let mut names = Names::default();
+    let mut classes = Vec::new();
     for each in dump.records_iter() {
         let record = each.unwrap_or_else(|e| fail(e));
         match record.tag() {
             RecordTag::Utf8 => {
                 let text = record.as_utf_8().unwrap().unwrap_or_else(|e| fail(e));
-                strings.insert(text.name_id());
+                names.strings.entry(text.name_id().id()).or_insert_with(|| units(text.text()));
+            }
+            RecordTag::LoadClass => {
+                let class = record.as_load_class().unwrap().unwrap_or_else(|e| fail(e));
+                names.of_classes.insert(class.class_obj_id().id(), class.class_name_id().id());
+                // an ID may be reused
             }
             RecordTag::HeapDump | RecordTag::HeapDumpSegment => {
                 let segment = record.as_heap_dump_segment().unwrap().unwrap_or_else(|e| fail(e));
                 for one in segment.sub_records() {
-                    sub_record(&mut found, one.unwrap_or_else(|e| fail(e)), id_size);
+                    sub_record(&mut found, &mut classes, one.unwrap_or_else(|e| fail(e)), id_size);
                 }
             }
             RecordTag::HeapDumpEnd => found.count("ends", 1),
             _ => {}
         }
     }
-    found.count("strings", strings.len() as u64);
+    for class in &classes {
+        describe(&mut found, class, &names);
+    }
+    found.count("strings", names.strings.len() as u64);
+    for (id, text) in &names.strings {
+        found.add("strings", Item::new("string").number(*id).text(text));
+    }
     found.print();
 }
