@@ -10,7 +10,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import combinations, islice
 
 from hprof_conformance import gold
 from hprof_conformance.cases import Case
@@ -152,6 +152,19 @@ _GUESSES: dict[str, Callable[[Parts], Parts]] = {
 }
 
 
+def _both(first: Callable[[Parts], Parts], second: Callable[[Parts], Parts]) -> Callable[[Parts], Parts]:
+    return lambda item: second(first(item))
+
+
+def _made_by(guess: Callable[[Parts], Parts], items: list[Parts], hashes: list[int]) -> list[tuple[Parts, Parts, int]]:
+    """The items that a guess changes: as they are, as the guess makes them, and by how much the sum changes."""
+    return [
+        (item, wrong, (_hash(wrong) - old) % _SUMS)
+        for item, old in zip(items, hashes, strict=True)
+        if (wrong := guess(item)) != item
+    ]
+
+
 def _of_one_value(item: Parts) -> Iterator[Parts]:
     """Items in which one value is another number: 0, one more or less, the bytes turned round, one type narrower."""
     for place in _values(item):
@@ -237,21 +250,27 @@ class Explainer:
             return ""
         return self._changed(kept.items, delta)
 
+    def _examples(self, words: str, changed: list[tuple[Parts, Parts, int]]) -> str:
+        some = "; ".join(self._difference(item, wrong) for item, wrong, _ in changed[:_MOST])
+        more = f"; and {len(changed) - _MOST} more" if len(changed) > _MOST else ""
+        return f"{words}: {some}{more}"
+
     def _changed(self, items: list[Parts], delta: int) -> str:
         hashes = [_hash(item) for item in items]
+        matching: dict[str, Callable[[Parts], Parts]] = {}
         for words, guess in _GUESSES.items():
-            changed = [
-                (item, wrong, (_hash(wrong) - old) % _SUMS)
-                for item, old in zip(items, hashes, strict=True)
-                if (wrong := guess(item)) != item
-            ]
+            changed = _made_by(guess, items, hashes)
+            if changed:
+                matching[words] = guess
             if changed and sum(each[2] for each in changed) % _SUMS == delta:
-                some = "; ".join(self._difference(item, wrong) for item, wrong, _ in changed[:_MOST])
-                more = f"; and {len(changed) - _MOST} more" if len(changed) > _MOST else ""
-                return f"{words}: {some}{more}"
+                return self._examples(words, changed)
             for item, wrong, by in changed:
                 if by == delta:
                     return f"{words}: {self._difference(item, wrong)}"
+        for (one, first), (two, second) in combinations(matching.items(), 2):
+            changed = _made_by(_both(first, second), items, hashes)
+            if sum(each[2] for each in changed) % _SUMS == delta:
+                return self._examples(f"{one}; {two}", changed)
         tries = ((item, old, wrong) for item, old in zip(items, hashes, strict=True) for wrong in _of_one_value(item))
         for item, old, wrong in islice(tries, _TRIES):
             if (_hash(wrong) - old) % _SUMS == delta:

@@ -58,3 +58,17 @@ def test_strings_that_are_read_as_standard_utf_8(times: int) -> None:
     said = Explainer(dump, "exact").explain("strings", *(f"{one.count} items, {one.sum:032x}" for one in (found, truth)))
     assert said.startswith("as standard UTF-8: ")
     assert "\\ufffd\\ufffda, not \\u0000a" in said
+
+
+def test_two_faults_at_once() -> None:
+    """A name of a surrogate pair, and a char that is half of one."""
+
+    def read(name: str, value: str) -> memoryview:
+        lines = ['utf8 $A "A"', f"utf8 $x 0x{name}", "load-class serial 1 class @A name $A"]
+        lines += ["segment {", "class-dump @A super null {", f"static $x char {value}", "}", "}", "end", ""]
+        return memoryview(assemble("\n".join(['hprof "JAVA PROFILE 1.0.2" id-size 4 time 0', *lines])).file.to_bytes())
+
+    dump = read("eda081edb080", "0xd800")
+    truth, found = (identity(Content(one), "exact")["statics"] for one in (dump, read("efbfbdefbfbd", "0xfffd")))
+    said = Explainer(dump, "exact").explain("statics", *(f"{one.count} items, {one.sum:032x}" for one in (found, truth)))
+    assert said.startswith("names: each half of a surrogate pair is U+FFFD; each half of a surrogate pair is U+FFFD: ")
