@@ -161,8 +161,8 @@ def printed_by_command(root: Path, one: Finding) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Numbers of a producer differ from run to run."""
-    return _NUMBER.sub("#", one.strip()) == _NUMBER.sub("#", other.strip())
+    """Numbers of a producer differ from run to run, and so do the blanks before them."""
+    return _NUMBER.sub("#", one).split() == _NUMBER.sub("#", other).split()
 
 
 def _kept_of_command(root: Path, number: int) -> Path:
