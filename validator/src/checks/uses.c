@@ -1,5 +1,6 @@
 /* Uses of serials that a later record may define. */
 #include "checks/checker.h"
+#include "checks/heap.h"
 
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset)
 {
@@ -16,4 +17,16 @@ void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_rol
 {
     if (!class_is_loaded(ck, serial))
         pending_uses_add(&ck->file->class_serial_uses, serial, role, offset);
+}
+
+void take_back_uses(struct checker *ck, uint64_t from)
+{
+    struct file *file = ck->file;
+    struct heap *heap = ck->heap;
+    struct pending_uses *const all[] = {
+        &file->string_uses, &file->class_serial_uses, &file->frame_uses,       &file->trace_uses,      &file->thread_uses,
+        &file->class_uses,  &heap->object_uses,       &heap->root_thread_uses, &heap->component_types, &heap->kind_uses};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        pending_uses_take_back(all[i], from);
 }

@@ -115,6 +115,7 @@ static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
     read_records_again(e, until);
     read_subrecords_again(e, until); /* unless a heap dump begins again, too */
+    take_back_uses(&e->ck, first);
     if (jobs_begin_again(e))
         return;
     take_back_records(e, first, failed_at);

@@ -159,6 +159,7 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
     *from = first;
     findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
     read_subrecords_again(e, failed_at);
+    take_back_uses(&e->ck, first);
     if (jobs_begin_again(e) || !go_to(e, first))
         return;
     while (e->in.offset < failed_at && measure_again(e, failed_at, &item)) {

@@ -120,6 +120,26 @@ void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uin
     log->last_role = role;
 }
 
+static uint64_t offset_of(const struct use_run *run, struct use u)
+{
+    return run->base + (u.place & ((UINT32_C(1) << SPAN_BITS) - 1));
+}
+
+void pending_uses_take_back(struct pending_uses *log, uint64_t from)
+{
+    log->any = false;
+    while (log->run_count) {
+        struct use_run *run = &log->runs[log->run_count - 1];
+
+        while (run->count && offset_of(run, get_use(log, run, run->count - 1)) >= from)
+            run->count--;
+        if (run->count)
+            return;
+        memory_put(log->memory, run->entries, run->capacity * entry_size(log));
+        log->run_count--;
+    }
+}
+
 /* By key, then by place, which is by role and then by offset. */
 static inline bool use_less(const uint8_t *a, const uint8_t *b, unsigned key_size)
 {
@@ -194,7 +214,7 @@ void pending_uses_finish(struct pending_uses *log, void (*each)(void *context, u
         struct use_run *run = &log->runs[heap[0]];
         struct use u = get_use(log, run, run->at);
         unsigned role = u.place >> SPAN_BITS;
-        uint64_t offset = run->base + (u.place & ((UINT32_C(1) << SPAN_BITS) - 1));
+        uint64_t offset = offset_of(run, u);
 
         if (!open || u.key != key) {
             if (open)

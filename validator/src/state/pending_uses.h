@@ -28,6 +28,9 @@ void pending_uses_clear(struct pending_uses *log);
 /* Adds a use, unless it repeats the one before. role is below USE_ROLES. */
 void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uint64_t offset);
 
+/* Takes back the uses at an offset and after it, which were added last. */
+void pending_uses_take_back(struct pending_uses *log, uint64_t from);
+
 /* Calls `each` once for each key, in the order of keys, with the first use in each role, or NEVER_USED. Releases the log. */
 #define NEVER_USED UINT64_MAX
 void pending_uses_finish(struct pending_uses *log, void (*each)(void *context, uint64_t key, const uint64_t first[USE_ROLES]),
