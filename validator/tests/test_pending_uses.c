@@ -183,6 +183,50 @@ static void repeated_uses_take_nothing(void **state)
     free(expected);
 }
 
+static void what_is_taken_back_was_not_used(void **state)
+{
+    enum { KEYS = 50 };
+
+    (void)state;
+    for (unsigned key_size = 4; key_size <= 8; key_size += 4) {
+        struct expected *expected = never_used(KEYS);
+        struct heard heard = {expected, 1, 0, 0};
+        struct pending_uses log;
+        struct memory memory;
+        size_t used = 0;
+        uint64_t offset = 31;
+
+        memory_init(&memory, NULL, 0);
+        pending_uses_init(&log, &memory, key_size);
+        for (unsigned round = 0; round < 40; round++) {
+            uint64_t left_out;
+
+            for (uint32_t n = below(below(2) ? 10 : 9000); n; n--) {
+                uint32_t key = below(KEYS);
+                unsigned role = below(USE_ROLES);
+
+                offset = small_steps(offset);
+                pending_uses_add(&log, key, role, offset);
+                expect_note(&expected[key], role, offset);
+            }
+            left_out = ++offset;
+            for (uint32_t n = below(below(2) ? 10 : 9000); n; n--) {
+                left_out = below(2) ? small_steps(left_out) : large_steps(left_out);
+                pending_uses_add(&log, below(KEYS), below(USE_ROLES), left_out);
+            }
+            pending_uses_take_back(&log, offset);
+        }
+        for (uint32_t i = 0; i < KEYS; i++)
+            used += is_used(&expected[i]);
+        pending_uses_finish(&log, expect_use, &heard);
+        assert_int_equal(heard.count, used);
+        pending_uses_take_back(&log, 0);
+        pending_uses_clear(&log);
+        assert_int_equal(memory.used, 0);
+        free(expected);
+    }
+}
+
 static void finds_the_first_of_some_roles(void **state)
 {
     struct expected *e = never_used(1);
@@ -264,6 +308,7 @@ int main(void)
         cmocka_unit_test(an_empty_log_gives_nothing),
         cmocka_unit_test(gives_keys_of_all_bits_at_any_offset),
         cmocka_unit_test(repeated_uses_take_nothing),
+        cmocka_unit_test(what_is_taken_back_was_not_used),
         cmocka_unit_test(a_use_takes_its_key_and_three_bytes),
         cmocka_unit_test(finds_the_first_of_some_roles),
         cmocka_unit_test(any_allocation_may_fail),
