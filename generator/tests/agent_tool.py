@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -41,8 +42,11 @@ class Jdk:
 
 
 def _version(home: Path) -> int:
-    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', (home / "release").read_text(encoding="utf-8"), re.MULTILINE)
-    return int(found[1]) if found else 0
+    """0 if the agent cannot be loaded into it: it is of another machine, as a JDK of 32 bits."""
+    release = (home / "release").read_text(encoding="utf-8")
+    found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release, re.MULTILINE)
+    machine = re.search(r'^OS_ARCH="(.*)"', release, re.MULTILINE)
+    return int(found[1]) if found and machine and machine[1] == platform.machine() else 0
 
 
 @cache
