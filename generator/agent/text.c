@@ -18,24 +18,47 @@ static void put_text(struct out *out, const char *text)
     out_bytes(out, text, strlen(text));
 }
 
-/* A line holds a name whole, and no name makes a second line. */
+/* A line holds a name whole, and no name makes a second line. `also`: what else has a meaning where the name is written. */
+static void put_part(struct out *out, const char *name, size_t size, const char *also)
+{
+    for (const char *end = name + size; name < end;) {
+        const char *from = name;
+        while (name < end && (unsigned char)*name >= ' ' && !strchr(also, *name))
+            name++;
+        out_bytes(out, from, (size_t)(name - from));
+        if (name < end) {
+            out_format(out, *name == '\n' ? "\\n" : *name == '\t' ? "\\t" : "\\x%02x", (unsigned)*name);
+            name++;
+        }
+    }
+}
+
 static void put_name(struct out *out, const char *name)
 {
-    for (const char *from = name; *from;) {
-        size_t plain = 0;
-        while ((unsigned char)from[plain] >= ' ')
-            plain++;
-        out_bytes(out, from, plain);
-        from += plain;
-        if (*from)
-            out_format(out, *from == '\n' ? "\\n" : *from == '\t' ? "\\t" : "\\x%02x", (unsigned)*from);
-        from += *from != 0;
-    }
+    put_part(out, name, strlen(name), "");
+}
+
+static void put_without_parentheses(struct out *out, const char *name)
+{
+    put_part(out, name, strlen(name), "()");
 }
 
 void text_put(const char *text)
 {
     put_name(out_main(), text);
+}
+
+void text_put_call(const char *class_name, const char *method, const char *descriptor)
+{
+    struct out *out = out_main();
+    put_without_parentheses(out, class_name);
+    put_text(out, ".");
+    put_without_parentheses(out, method);
+    for (size_t size; *descriptor; descriptor += size) {
+        bool is_class = *descriptor == 'L';
+        size = is_class ? strcspn(descriptor, ";") : 1;
+        put_part(out, descriptor, size, is_class ? "()" : "");
+    }
 }
 
 void text_date(struct out *out)
@@ -111,7 +134,7 @@ static void write_trace(uint32_t number)
         put_text(out, ".");
         put_name(out, method->name ? name_text(method->name) : "<Unknown Method>");
         put_text(out, "(");
-        put_name(out, method->source ? name_text(method->source) : "<Unknown Source>");
+        put_without_parentheses(out, method->source ? name_text(method->source) : "<Unknown Source>");
         if (frame->line >= 0)
             out_format(out, ":%d)\n", frame->line);
         else

@@ -201,10 +201,8 @@ static void put_call(const struct trace *trace, uint32_t at, const char *unknown
         return;
     }
     const struct method *method = method_at(frame_at(trace->frames[at])->method);
-    text_put(method->class ? name_text(class_at(method->class)->name) : "Unknown_class");
-    text_put(".");
-    text_put(name_text(method->name));
-    text_put(name_text(method->signature));
+    text_put_call(method->class ? name_text(class_at(method->class)->name) : "Unknown_class", name_text(method->name),
+                  name_text(method->signature));
 }
 
 void times_write_old(void)

@@ -398,6 +398,24 @@ def test_no_values_on_request(java: Java) -> None:
     assert dump.primitives[dump.static("ints")] == (10, b"")
 
 
+ODD = {
+    "t.hprof": "heap=all,thread=y,format=b",
+    "t.txt": "heap=all,monitor=y,thread=y,cutoff=0",
+    "m.txt": "cpu=times,cutoff=0",
+    "o.txt": "cpu=old",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_names_of_any_characters(java: Java, name: str) -> None:
+    """The VM takes nearly all in classes, fields, methods and source files, and all in threads and their groups."""
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    run = java.run(f"{ODD[name]},file={name}", "Odd", str(seed))
+    assert "made 200" in run.output, run.errors
+    assert errors_of(only_file(run)) == []
+
+
 # ---- sites
 
 
