@@ -298,34 +298,22 @@ static void put_values(const struct heap_object *object, uint64_t head)
 
 static void write_object(const struct heap_object *whole)
 {
+    static const unsigned tags[] = {TAG_INSTANCE_DUMP, TAG_OBJECT_ARRAY_DUMP, TAG_PRIMITIVE_ARRAY_DUMP, TAG_INSTANCE_DUMP};
     const struct class *class = whole->class;
-    unsigned id = tags_id_size(), head = 1 + id + 4 + 4 + (class->kind == CLASS_PRIMITIVE_ARRAY ? 1 : id);
+    unsigned tag = tags[class->kind], id = tags_id_size(), head = 1 + id + 4 + 4 + (tag == TAG_PRIMITIVE_ARRAY_DUMP ? 1 : id);
     const struct heap_object cut = cut_to_segment(whole, head), *object = &cut;
     begin_subrecord(head + object->value_bytes);
-    switch (class->kind) {
-    case CLASS_PRIMITIVE:
-    case CLASS_INSTANCES:
-        buffer_put(&body, TAG_INSTANCE_DUMP, 1);
-        put_object(&body, object->number);
-        buffer_put(&body, trace_serial(object->trace), 4);
-        put_object(&body, class->number);
-        buffer_put(&body, object->value_bytes, 4);
-        break;
-    case CLASS_OBJECT_ARRAY:
-        buffer_put(&body, TAG_OBJECT_ARRAY_DUMP, 1);
-        put_object(&body, object->number);
-        buffer_put(&body, trace_serial(object->trace), 4);
+    buffer_put(&body, tag, 1);
+    put_object(&body, object->number);
+    buffer_put(&body, trace_serial(object->trace), 4);
+    if (tag != TAG_INSTANCE_DUMP)
         buffer_put(&body, object->length, 4);
-        put_object(&body, class->number);
-        break;
-    case CLASS_PRIMITIVE_ARRAY:
-        buffer_put(&body, TAG_PRIMITIVE_ARRAY_DUMP, 1);
-        put_object(&body, object->number);
-        buffer_put(&body, trace_serial(object->trace), 4);
-        buffer_put(&body, object->length, 4);
+    if (tag == TAG_PRIMITIVE_ARRAY_DUMP)
         buffer_put(&body, class->element, 1);
-        break;
-    }
+    else
+        put_object(&body, class->number);
+    if (tag == TAG_INSTANCE_DUMP)
+        buffer_put(&body, object->value_bytes, 4);
     put_values(object, head);
 }
 
@@ -348,7 +336,7 @@ static void put_fields(struct buffer *to, const struct class *class, bool is_sta
     }
 }
 
-static void write_class_dump(uint32_t number, const struct class_values *values, uint32_t trace)
+static void write_class_dump(uint32_t number, const struct class_values *values, uint64_t loader, uint32_t trace)
 {
     static const struct class_values nothing;
     const struct class *class = class_at(number);
@@ -358,7 +346,7 @@ static void write_class_dump(uint32_t number, const struct class_values *values,
     put_object(&record, class->number);
     buffer_put(&record, trace_serial(trace), 4);
     put_object(&record, class->super ? class_at(class->super)->number : 0);
-    put_object(&record, values->loader);
+    put_object(&record, loader);
     put_object(&record, values->signers);
     put_object(&record, values->domain);
     put_id(&record, 0);

@@ -235,6 +235,17 @@ static void lay_out_fields(struct class *class, jclass mirror)
     vm_free(ids);
 }
 
+/* A walk of the heap shows no loader of an array class, nor of a class that is not linked. */
+static uint64_t loader_of(JNIEnv *env, jclass mirror)
+{
+    jobject loader = NULL;
+    if (!vm_ok((*ti)->GetClassLoader(ti, mirror, &loader), "GetClassLoader"))
+        return 0;
+    uint64_t number = tags_number_of(loader);
+    (*env)->DeleteLocalRef(env, loader);
+    return number;
+}
+
 /* A class that is not prepared has no instances yet, and nobody can ask for its fields: only its superclass is known. */
 static struct class *lay_out(JNIEnv *env, jclass mirror)
 {
@@ -242,6 +253,7 @@ static struct class *lay_out(JNIEnv *env, jclass mirror)
     struct class *class = number ? class_at(number) : NULL;
     if (!class || class->is_laid_out)
         return class;
+    class->loader = loader_of(env, mirror);
     jint status = 0;
     vm_ok((*ti)->GetClassStatus(ti, mirror, &status), "GetClassStatus");
     jclass super_mirror = (*env)->GetSuperclass(env, mirror);

@@ -35,8 +35,9 @@ struct class
 
     /* From here on: known to a thread that dumps the heap. */
     bool is_laid_out;
-    bool is_dumped; /* by the heap dump that is being written */
-    uint32_t super; /* 0 for Object and interfaces */
+    bool is_dumped;  /* by the heap dump that is being written */
+    uint32_t super;  /* 0 for Object and interfaces */
+    uint64_t loader; /* the number of its object; 0: the bootstrap loader */
     uint32_t field_count;
     struct field *fields;
     uint32_t *interfaces; /* all superinterfaces, each once */

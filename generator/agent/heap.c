@@ -302,10 +302,6 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     case JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT:
         store_element(w, info->array.index, number);
         break;
-    case JVMTI_HEAP_REFERENCE_CLASS_LOADER:
-        if (values)
-            values->loader = number;
-        break;
     case JVMTI_HEAP_REFERENCE_SIGNERS:
         if (values)
             values->signers = number;
@@ -397,14 +393,16 @@ static jint JNICALL on_primitive_array(jlong class_tag, jlong size, jlong *tag, 
 
 /* ---- before and after the walk */
 
-static void write_classes(void)
+/* The loader of a class that is not linked need not be in the dump. */
+static void write_classes(const struct walk *w)
 {
     uint32_t count = class_count();
     for (uint32_t i = 1; i <= count; i++) {
         struct class *class = class_at(i);
         if (class->kind == CLASS_PRIMITIVE || !class->is_dumped)
             continue;
-        writer->heap_class(i, class->values, class->site ? site_at(class->site)->trace : EMPTY_TRACE);
+        uint64_t loader = bits_has(&w->referenced, class->loader) ? class->loader : 0;
+        writer->heap_class(i, class->values, loader, class->site ? site_at(class->site)->trace : EMPTY_TRACE);
     }
 }
 
@@ -461,7 +459,7 @@ void heap_dump(JNIEnv *env)
     if (writer->heap_begin()) {
         classes_begin_dump(classes, count);
         walk_heap(&w);
-        write_classes();
+        write_classes(&w);
         writer->heap_end();
     }
     classes_end_dump();

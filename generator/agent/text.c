@@ -268,7 +268,7 @@ static void write_reference(const char *what, uint64_t number)
         out_format(spool, "\t%s\t\t%" PRIx64 "\n", what, tags_id(number));
 }
 
-static void write_class(uint32_t number, const struct class_values *values, uint32_t trace)
+static void write_class(uint32_t number, const struct class_values *values, uint64_t loader, uint32_t trace)
 {
     const struct class *class = class_at(number);
     dumped_objects++;
@@ -276,9 +276,9 @@ static void write_class(uint32_t number, const struct class_values *values, uint
     put_name(spool, name_text(class->name));
     out_format(spool, ", trace=%u)\n", trace_serial(trace));
     write_reference("super", class->super ? class_at(class->super)->number : 0);
+    write_reference("loader", loader);
     if (!values)
         return;
-    write_reference("loader", values->loader);
     write_reference("signers", values->signers);
     write_reference("domain", values->domain);
     for (uint32_t i = 0; values->statics && i < class->field_count; i++) {

@@ -49,7 +49,7 @@ struct constant {
 
 /* What references of a class there are. */
 struct class_values {
-    uint64_t loader, signers, domain;
+    uint64_t signers, domain;
     uint8_t *statics; /* static_bytes of the class */
     struct constant *constants;
     uint32_t constant_count, constant_room;
@@ -77,7 +77,7 @@ struct writer {
     bool (*heap_begin)(void);
     void (*heap_root)(const struct heap_root *root);
     void (*heap_object)(const struct heap_object *object);
-    void (*heap_class)(uint32_t class, const struct class_values *values, uint32_t trace);
+    void (*heap_class)(uint32_t class, const struct class_values *values, uint64_t loader, uint32_t trace);
     void (*heap_end)(void);
     void (*sites)(const struct site_table *table, unsigned flags, double cutoff);
     void (*summary)(const struct site_row *total);

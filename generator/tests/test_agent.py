@@ -295,6 +295,7 @@ class Dump:
         self.statics: dict[tuple[str, str], bytes] = {}
         self.fields: dict[str, list[tuple[str, int]]] = {}
         self.supers: dict[int, int] = {}
+        self.loaders: dict[str, int] = {}
         self.class_fields: dict[int, list[tuple[int, int]]] = {}
         self.instances: dict[int, tuple[int, bytes]] = {}
         self.objects: dict[int, tuple[int, bytes]] = {}
@@ -327,6 +328,7 @@ class Dump:
                 parts = read_class_parts(data, tail, stop, shapes)
                 class_id = fields["class_id"]
                 self.supers[class_id] = fields["super_id"]
+                self.loaders[self.names[class_id]] = fields["loader_id"]
                 self.class_fields[class_id] = parts.fields
                 for entry in parts.statics:
                     width = shapes.widths[entry.type]
@@ -388,6 +390,16 @@ def test_each_value(java: Java) -> None:
     assert [dump.names[id_] for id_ in ids[2:]] == ["java.lang.String", "Graph$Leaf", "int[]", "Graph$Named"]
     assert {dump.names[dump.instances[id_][0]] for id_ in ids[:2]} == {"java.lang.Class"}
     assert len(set(ids)) == 6
+
+
+def test_loaders_of_classes(java: Java) -> None:
+    """Also of array classes and of those that nobody has linked, of which a walk of the heap shows none."""
+    dump = Dump(only_file(java.run("heap=dump,format=b,file=t.hprof", "Graph")).read_bytes())
+    ours = {name: loader for name, loader in dump.loaders.items() if name.startswith("Graph")}
+    assert {"Graph", "Graph$Leaf", "Graph$Mark", "Graph$Mark[]", "Graph$Unlinked"} <= ours.keys()
+    assert set(ours.values()) == {dump.loaders["Graph"]} != {0}
+    assert dump.names[dump.instances[dump.loaders["Graph"]][0]] == "jdk.internal.loader.ClassLoaders$AppClassLoader"
+    assert {dump.loaders[name] for name in ("java.lang.String", "java.lang.String[]", "int[]")} == {0}
 
 
 def test_no_values_on_request(java: Java) -> None:

@@ -40,10 +40,15 @@ public final class Graph {
         }
     }
 
+    static final class Unlinked {
+        static Object never = new Object();
+    }
+
     static Object initialised = new Object[] {Named.NAME, Sized.SIZE}; // interfaces are not, by classes that implement them
     static Leaf leaf = new Leaf();
     static Object[] trailing = {new Mark(4), null, new Mark(5), null, null};
     static Object[] empty = {};
+    static Mark[] marks = {};
     static Object[][] nested = {{new Mark(6)}, null, {}};
     static boolean[] booleans = {true, false, true};
     static char[] chars = {'a', 0x20ac};
@@ -56,7 +61,10 @@ public final class Graph {
     static long[] none = {};
     static Class<?>[] classes = {int.class, void.class, String.class, Leaf.class, int[].class, Named.class};
 
-    public static void main(String[] arguments) {
+    static Class<?> unlinked;
+
+    public static void main(String[] arguments) throws ClassNotFoundException {
+        unlinked = Class.forName("Graph$Unlinked", false, Graph.class.getClassLoader());
         Object local = new Mark(7);
         System.gc();
         Runtime.getRuntime().halt(local == null ? 1 : 0);
