@@ -300,6 +300,8 @@ void options_print_help(FILE *file)
           "verbose=y|n            print messages about dumps     y\n"
           "gz=<level>             compress the file, 1 to 9      off\n"
           "sample=<bytes>         estimate sites by sampling     off\n"
+          "primfields=y|n         values of fields in dumps?     y\n"
+          "primarrays=y|n         values of arrays in dumps?     y\n"
           "\n"
           "Obsolete Options\n"
           "----------------\n"

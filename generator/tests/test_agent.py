@@ -133,7 +133,7 @@ def test_help_prints_each_option_and_the_program_does_not_run(java: Java) -> Non
     assert run.status == 0
     assert "called" not in run.output
     for name in ("heap=dump|sites|all", "cpu=", "monitor=", "format=", "file=", "net=", "depth=", "interval=", "cutoff=", "lineno=",
-                 "thread=", "doe=", "msa=", "force=", "verbose=", "gz=", "sample="):  # fmt: skip
+                 "thread=", "doe=", "msa=", "force=", "verbose=", "gz=", "sample=", "primfields=", "primarrays="):  # fmt: skip
         assert f"\n{name}" in run.output
 
 

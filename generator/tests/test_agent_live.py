@@ -661,6 +661,16 @@ def test_virtual_threads(java: Java) -> None:
     facts_of_valid(java.run("heap=all,thread=y,format=b,file=t.hprof", "Virtual"))
 
 
+def test_a_virtual_thread_owns_a_monitor(java: Java) -> None:
+    """It is the unknown thread: the monitor is not free."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    run = run_with_signal(java, "monitor=y,file=n.txt", "Virtual", "hold")
+    gate = facts_of_valid(run).monitors[0]["LVirtual$Gate;"]
+    assert (gate.owner, gate.to_enter) == ("?", ("waiter",))
+    assert "\n    MONITOR LVirtual$Gate;\n\towner: thread 200000, entry count: 1\n" in run.files["n.txt"].read_text()
+
+
 @pytest.mark.parametrize(
     ("options", "name"),
     [

@@ -1,6 +1,10 @@
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 
-/** Two virtual threads that spin, and two that contend for a monitor: of JDK 21 and later. */
+/**
+ * Two virtual threads that spin, and two that contend for a monitor: of JDK 21 and later. "Virtual hold": a virtual thread owns a
+ * monitor, which a thread of the platform waits to enter.
+ */
 public final class Virtual {
     static final class Gate {
     }
@@ -24,7 +28,29 @@ public final class Virtual {
         }
     }
 
+    static void hold() throws InterruptedException {
+        CountDownLatch held = new CountDownLatch(1);
+        Thread.ofVirtual().start(() -> {
+            synchronized (GATE) {
+                held.countDown();
+                LockSupport.parkNanos(2_000_000_000L);
+            }
+        });
+        held.await();
+        Thread waiter = new Thread(() -> enter(held), "waiter");
+        waiter.start();
+        while (waiter.getState() != Thread.State.BLOCKED) {
+            Thread.sleep(1);
+        }
+        System.out.println("ready");
+        waiter.join();
+    }
+
     public static void main(String[] arguments) throws Exception {
+        if (arguments.length > 0) {
+            hold();
+            return;
+        }
         Thread[] threads = new Thread[2];
         for (int i = 0; i < threads.length; i++) {
             threads[i] = Thread.ofVirtual().start(() -> sink += spin(700));
