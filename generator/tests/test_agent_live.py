@@ -88,6 +88,15 @@ def test_pairs_of_calls(java: Java) -> None:
     assert ours == {**PAIRS, ("Truth$Waiter.run", "<unknown caller>"): 1}
 
 
+def test_rows_of_methods_are_those_of_the_agent_of_jdk_8(java: Java) -> None:
+    """The same program, in gold/times.txt, which has no rows below the cutoff."""
+    theirs = read_text_data((AGENT8 / "gold/times.txt").read_bytes())[0].calls
+    facts = facts_of_valid(java.run("cpu=times,cutoff=0,file=m.txt"))
+    rows = {name: count for name, count in theirs.items() if name.startswith("Truth")}
+    assert rows
+    assert {name: facts.calls[name] for name in rows} == rows
+
+
 def test_lambdas(java: Java) -> None:
     """At the first one the agent of JDK 8 ends the VM."""
     run = java.run("cpu=times,file=m.txt", "Lambda")
