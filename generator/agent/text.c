@@ -18,12 +18,12 @@ static void put_text(struct out *out, const char *text)
     out_bytes(out, text, strlen(text));
 }
 
-/* A line holds a name whole, and no name makes a second line. `also`: what else has a meaning where the name is written. */
-static void put_part(struct out *out, const char *name, size_t size, const char *also)
+/* A line holds a name whole, and no name makes a second line. Parentheses are escaped where they have a meaning. */
+static void put_part(struct out *out, const char *name, size_t size, bool escapes_parentheses)
 {
     for (const char *end = name + size; name < end;) {
         const char *from = name;
-        while (name < end && (unsigned char)*name >= ' ' && !strchr(also, *name))
+        while (name < end && (unsigned char)*name >= ' ' && !(escapes_parentheses && (*name == '(' || *name == ')')))
             name++;
         out_bytes(out, from, (size_t)(name - from));
         if (name < end) {
@@ -35,12 +35,12 @@ static void put_part(struct out *out, const char *name, size_t size, const char 
 
 static void put_name(struct out *out, const char *name)
 {
-    put_part(out, name, strlen(name), "");
+    put_part(out, name, strlen(name), false);
 }
 
 static void put_without_parentheses(struct out *out, const char *name)
 {
-    put_part(out, name, strlen(name), "()");
+    put_part(out, name, strlen(name), true);
 }
 
 void text_put(const char *text)
@@ -57,7 +57,7 @@ void text_put_call(const char *class_name, const char *method, const char *descr
     for (size_t size; *descriptor; descriptor += size) {
         bool is_class = *descriptor == 'L';
         size = is_class ? strcspn(descriptor, ";") : 1;
-        put_part(out, descriptor, size, is_class ? "()" : "");
+        put_part(out, descriptor, size, is_class);
     }
 }
 
