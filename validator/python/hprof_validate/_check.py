@@ -57,6 +57,7 @@ class Summary:
     notes: int
     incomplete: bool  # nothing is wrong but that something is missing
     missing_objects: int  # that others refer to: at least so many
+    missing_undecided: bool  # one reading was too little to decide whether objects are missing
     hint: str | None  # the usual cause of such findings
     totals: dict[str, int]  # findings by rule
     records: dict[str, int]  # complete records by name
@@ -104,7 +105,7 @@ def _summary(s: CSummary) -> Summary:
         profile=text(LIBRARY.hprof_profile_at(s.profile).contents.name), producer=text(s.producer), classes=s.classes,
         instances=s.instances, object_arrays=s.object_arrays, primitive_arrays=s.primitive_arrays, references=s.references,
         strings=s.strings, errors=s.errors, warnings=s.warnings, notes=s.notes, incomplete=s.incomplete,
-        missing_objects=s.missing_objects, hint=text(s.hint) if s.hint else None,
+        missing_objects=s.missing_objects, missing_undecided=s.missing_undecided, hint=text(s.hint) if s.hint else None,
         totals={text(LIBRARY.hprof_rule_at(rule).contents.id): count for rule, count in enumerate(s.totals) if count},
         records=_names(s.record_counts, LIBRARY.hprof_record_name),
         subrecords=_names(s.subrecord_counts, LIBRARY.hprof_subrecord_name),
@@ -161,11 +162,11 @@ def validate(
     options.werror, options.allow_incomplete = werror, allow_incomplete
     options.on_finding, options.on_progress = ON_FINDING(take), ON_PROGRESS(progress)
     with opened(path_or_file) as source:
+        options.threads = jobs
         if isinstance(source, ObjectSource):
             status = LIBRARY.hprof_validate_source(source.source, options, summary)
             source.raise_failure()
         else:
-            options.threads = jobs
             status = LIBRARY.hprof_validate_fd(source, options, summary)
     if raised:
         raise raised[0]

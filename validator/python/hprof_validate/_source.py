@@ -5,6 +5,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, BinaryIO, Protocol
 
 from ._library import READ, READ_AT, CSource, made
@@ -25,6 +26,7 @@ class ObjectSource:
     def __init__(self, file: Any) -> None:
         self.failure: BaseException | None = None
         self._file = file
+        self._lock = Lock()  # a file has one position, and several threads may read
         self.source = made(CSource)
         self._read = READ(self._take)
         self.source.read = self._read
@@ -47,12 +49,13 @@ class ObjectSource:
             return -errno.EIO
 
     def _take_at(self, context: int | None, offset: int, to: int, size: int) -> int:
-        try:
-            self._file.seek(self._start + offset)
-        except BaseException as failure:
-            self.failure = failure
-            return -errno.EIO
-        return self._take(context, to, size)
+        with self._lock:
+            try:
+                self._file.seek(self._start + offset)
+            except BaseException as failure:
+                self.failure = failure
+                return -errno.EIO
+            return self._take(context, to, size)
 
     def raise_failure(self) -> None:
         if self.failure is not None:
