@@ -126,7 +126,7 @@ def submitted(client: Any, objects: list[Object], args: Namespace) -> Iterator[t
     columns = zip(*((one.fs, one.path, one.url, one.version) for one in objects), strict=True)
     # No other reference to a future: what is done may be forgotten, and is not done again if its worker dies.
     futures = client.map(check, *columns, profile=args.profile, jobs=args.jobs, key=list(by_key), retries=0)
-    done = as_completed(futures, with_results=True, raise_errors=False)
+    done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
     del futures
     for future, value in done:
         one = by_key[future.key]

@@ -43,6 +43,13 @@ def first_finding(report: Report) -> str:
     return f"{f.rule}{place}: expected {f.expected}; found {f.found}"
 
 
+def is_replaced(fs: Any, path: str, version: Version) -> bool:
+    try:
+        return version_of(fs.info(path)) != version
+    except FileNotFoundError:
+        return False  # it was there until it was read
+
+
 def read_once(fs: Any, path: str, profile: str, jobs: int) -> tuple[Version, Report]:
     with opened(fs, path) as file:
         version = version_of(getattr(file, "details", None) or fs.info(path))
@@ -50,7 +57,7 @@ def read_once(fs: Any, path: str, profile: str, jobs: int) -> tuple[Version, Rep
         if report.summary.missing_undecided:
             file.seek(0)
             report = validate(file, profile=profile, jobs=jobs, max_findings=1)
-    if version_of(fs.info(path)) != version:
+    if is_replaced(fs, path, version):
         raise ReplacedError("the object was replaced while it was read, three times")
     return version, report
 
