@@ -59,7 +59,7 @@ class NoResultsError(Exception):
 
 
 def _schema() -> Any:
-    import pyarrow  # noqa: PLC0415 # only Parquet needs it
+    import pyarrow  # only Parquet needs it
 
     types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64()}
     rules = pyarrow.map_(pyarrow.string(), pyarrow.int64())
@@ -70,7 +70,7 @@ def _packed(name: str, results: Iterable[Result]) -> bytes:
     rows = [asdict(result) for result in results]
     if name.endswith(".jsonl"):
         return "".join(json.dumps(row) + "\n" for row in rows).encode()
-    import pyarrow.parquet  # noqa: PLC0415
+    import pyarrow.parquet
 
     for row in rows:
         row["rules"] = list(row["rules"].items())
@@ -82,7 +82,7 @@ def _packed(name: str, results: Iterable[Result]) -> bytes:
 def _rows(name: str, data: bytes) -> list[dict[str, Any]]:
     if name.endswith(".jsonl"):
         return [json.loads(line) for line in data.decode().splitlines()]
-    import pyarrow.parquet  # noqa: PLC0415
+    import pyarrow.parquet
 
     rows: list[dict[str, Any]] = pyarrow.parquet.read_table(io.BytesIO(data)).to_pylist()
     return [row | {"rules": dict(row["rules"])} for row in rows]

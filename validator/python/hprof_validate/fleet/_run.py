@@ -53,12 +53,10 @@ def say(text: str) -> None:
 
 
 def size_text(size: int) -> str:
-    value = float(size)
-    for unit in ("bytes", "KB", "MB", "GB", "TB"):
-        if value < 999.5:
-            break
-        value /= 1000
-    return f"{size} bytes" if unit == "bytes" else f"{value:.3g} {unit}"
+    if size < 1000:
+        return f"{size} bytes"
+    power = min((len(str(size)) - 1) // 3, 4)
+    return f"{size / 1000**power:.3g} {' KMGT'[power]}B"
 
 
 def listed(patterns: list[str], storage: dict[str, Any]) -> dict[str, Object]:

@@ -23,16 +23,13 @@ class ReplacedError(Exception):
     pass
 
 
-def opened(fs: Any, path: str) -> Any:
-    return fs.open(path, "rb", block_size=BLOCK, cache_type="background", cache_options={"maxblocks": 2})
-
-
 def reason(failure: BaseException) -> str:
     """One line for people."""
     if isinstance(failure, FileNotFoundError):
         return "the object vanished after it was listed"
     text = failure.strerror if isinstance(failure, OSError) and failure.strerror else str(failure)
-    return " ".join((text or type(failure).__name__).split())
+    denied = "access denied: " if isinstance(failure, PermissionError) else ""
+    return denied + " ".join((text or type(failure).__name__).split())
 
 
 def first_finding(report: Report) -> str:
@@ -51,7 +48,7 @@ def is_replaced(fs: Any, path: str, version: Version) -> bool:
 
 
 def read_once(fs: Any, path: str, profile: str, jobs: int) -> tuple[Version, Report]:
-    with opened(fs, path) as file:
+    with fs.open(path, "rb", block_size=BLOCK, cache_type="background", cache_options={"maxblocks": 2}) as file:
         version = version_of(getattr(file, "details", None) or fs.info(path))
         report = validate(Stream(file), profile=profile, jobs=jobs, max_findings=1)
         if report.summary.missing_undecided:
@@ -78,7 +75,10 @@ def check(fs: Any, path: str, url: str, listed: Version, profile: str, jobs: int
     now = datetime.now(UTC).isoformat(timespec="seconds")
     seconds = round(time.monotonic() - start, 3)
     if report is None:
-        return Result(url, version.size, version.etag, UNREADABLE, profile, failure=failure, seconds=seconds, checked_at=now, checked_by=__version__)
+        return Result(
+            url, version.size, version.etag, UNREADABLE, profile, failure=failure, seconds=seconds, checked_at=now,
+            checked_by=__version__,
+        )
     s = report.summary
     return Result(
         url, version.size, version.etag, VALID if report.valid else INCOMPLETE if s.incomplete else INVALID, profile,
@@ -93,7 +93,7 @@ def probe(objects: list[tuple[Any, str]]) -> tuple[str, str]:
     failure = ""
     for fs, path in objects:
         try:
-            with opened(fs, path) as file:
+            with fs.open(path, "rb", cache_type="none") as file:
                 file.read(1)
             return __version__, ""
         except FileNotFoundError:

@@ -9,7 +9,7 @@ from .options import check_parser
 def main() -> int:
     args = check_parser(__version__)[0].parse_args()
     try:
-        from ._run import run  # noqa: PLC0415
+        from ._run import run
     except ImportError as failure:
         print(f"hprof-fleet: {failure}; it needs: pip install 'hprof-validate[fleet]'", file=sys.stderr)
         return 2

@@ -24,15 +24,18 @@ def results(text: str) -> str:
 
 def check_parser(version: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     """The parser, and that of the command check."""
-    parser = argparse.ArgumentParser("hprof-fleet", description="Checks the heap dumps of a store on a Dask cluster.", allow_abbrev=False)
+    about = "Checks the heap dumps of a store on a Dask cluster."
+    parser = argparse.ArgumentParser("hprof-fleet", description=about, allow_abbrev=False)
     parser.add_argument("-V", "--version", action="version", version=f"hprof-fleet {version}", help="print the version")
     commands = parser.add_subparsers(required=True, metavar="check", dest="command")
-    check = commands.add_parser("check", help="check objects", allow_abbrev=False, description="Checks all objects that the patterns match.")
+    about = "Checks all objects that the patterns match."
+    check = commands.add_parser("check", help="check objects", allow_abbrev=False, description=about)
     check.add_argument("pattern", nargs="+", metavar="PATTERN", help="URL with *, ** and ?: 's3://bucket/**/*.hprof.gz'")
     what = check.add_argument_group("What is checked, and how")
     what.add_argument("--profile", metavar="NAME", default="auto", help="use a profile of hprof-validate; auto by default")
     what.add_argument("--allow-incomplete", action="store_true", help="incomplete dumps do not change the exit status")
-    what.add_argument("--storage", metavar="KEY=VALUE", type=setting, action="append", default=[], help="an option of the store, of fsspec")
+    about = "an option of the store, as fsspec has it"
+    what.add_argument("--storage", metavar="KEY=VALUE", type=setting, action="append", default=[], help=about)
     where = check.add_argument_group("Where it runs")
     where.add_argument("--scheduler", metavar="ADDRESS", help="the Dask scheduler; by default this machine")
     where.add_argument("-j", "--jobs", metavar="N", type=positive, default=1, help="threads for each object; 1 by default")
