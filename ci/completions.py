@@ -3,6 +3,8 @@
 ci/derive writes them.
 """
 
+import argparse
+import importlib.util
 import json
 import re
 from collections.abc import Callable
@@ -80,6 +82,26 @@ def read_options(source: str, manual: str) -> list[Option]:
     ]
 
 
+def parsed_options(path: str, manual: str) -> list[Option]:
+    """Those of a tool in Python, by its parser."""
+    spec = importlib.util.spec_from_file_location("options", ROOT / path)
+    if not spec or not spec.loader:
+        raise ValueError(f"{path} is no module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    parser: argparse.ArgumentParser = module.check_parser("")[1]
+    return [
+        Option(
+            action.option_strings[-1].removeprefix("--"),
+            action.option_strings[0][1] if len(action.option_strings) > 1 else "",
+            str(action.metavar) if action.nargs is None else "",
+            first_sentence(manual, action.option_strings[-1].removeprefix("--")),
+        )
+        for action in parser._actions
+        if action.option_strings
+    ]
+
+
 def alternatives(argument: str) -> list[str]:
     """4|8 and [=1.0.1|1.0.2] list their values."""
     inner = argument.strip("[]").removeprefix("=")
@@ -139,6 +161,12 @@ def tools() -> list[Tool]:
             "*.hprof*",
         ),
         with_values("hprof-serve", read_options(serve, read_text("generator/serve/cli/hprof-serve.1.md")), {}, "*.hprof"),
+        with_values(
+            "hprof-fleet",
+            parsed_options("validator/python/hprof_validate/fleet/options.py", read_text("validator/python/hprof-fleet.1.md")),
+            {"profile": profiles},
+            "*.hprof*",
+        ),
         with_values("hprof-reduce", read_options(reduce, read_text("validator/reduce/cli/hprof-reduce.1.md")), {}, "*.hprof*"),
         with_values(
             "hprof-gen",
@@ -322,6 +350,8 @@ def front_fish(made: list[Tool]) -> str:
         lines.append(f"complete -c hprof -n __fish_use_subcommand -f -a {name} -d '{about.split(':')[0]}'")
     for tool in made:
         names = " ".join(name for name, of, _ in commands() if of == tool.name)
+        if not names:
+            continue
         given = f"complete -c hprof -n '__fish_seen_subcommand_from {names}'"
         lines += [line.replace(f"complete -c {tool.name}", given, 1) for line in fish(tool).splitlines()[1:]]
     return "\n".join(lines) + "\n"
@@ -332,6 +362,7 @@ def completions() -> dict[Path, str]:
     writers: list[tuple[str, Callable[[Tool], str]]] = [("{}.bash", bash), ("_{}", zsh), ("{}.fish", fish)]
     folders = {
         "hprof-diff": "validator/cli/diff/completions",
+        "hprof-fleet": "validator/python/completions",
         "hprof-gen": "generator/cli/completions",
         "hprof-reduce": "validator/reduce/cli/completions",
         "hprof-serve": "generator/serve/cli/completions",

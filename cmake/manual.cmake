@@ -8,7 +8,14 @@ if(NOT newest MATCHES "^## ${PROJECT_VERSION}, ([0-9][0-9][0-9][0-9]-[0-9][0-9]-
 endif()
 set(hprof_date ${CMAKE_MATCH_1})
 
+# With the tools; or in the component and the folder that are given.
 function(add_page name section folder)
+  set(component tools)
+  set(manuals ${CMAKE_INSTALL_MANDIR})
+  if(ARGC GREATER 3)
+    set(component ${ARGV3})
+    set(manuals ${ARGV4})
+  endif()
   if(HPROF_LOWDOWN)
     set(source ${PROJECT_SOURCE_DIR}/${folder}/${name}.${section}.md)
     set(page ${CMAKE_CURRENT_BINARY_DIR}/${name}.${section})
@@ -18,7 +25,7 @@ function(add_page name section folder)
       COMMAND ${HPROF_LOWDOWN} -s -t man --nroff-nolinks --out-no-smarty --parse-no-intraemph -M title=${name} -M section=${section}
         -M date=${hprof_date} -M "source=hprof ${PROJECT_VERSION}" -o ${page} ${page}.md)
     add_custom_target(${name}-manual ALL DEPENDS ${page})
-    install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT tools)
+    install(FILES ${page} DESTINATION ${manuals}/man${section} COMPONENT ${component})
   endif()
 endfunction()
 
@@ -42,4 +49,17 @@ endif()
 add_page(hprof-ascii 1 generator/python)
 if(TARGET hprof-agent)
   add_page(libhprof 7 generator/agent)
+endif()
+
+# hprof-fleet is Python alone, and in the Python package.
+if(HPROF_WHEEL)
+  add_page(hprof-fleet 1 validator/python wheel ${SKBUILD_DATA_DIR}/share/man)
+  if(TARGET hprof-fleet-manual)
+    add_dependencies(hprof-python hprof-fleet-manual) # pip builds what is named in pyproject.toml
+  endif()
+  set(completions validator/python/completions)
+  set(share ${SKBUILD_DATA_DIR}/share)
+  install(FILES ${completions}/hprof-fleet.bash DESTINATION ${share}/bash-completion/completions RENAME hprof-fleet COMPONENT wheel)
+  install(FILES ${completions}/_hprof-fleet DESTINATION ${share}/zsh/site-functions COMPONENT wheel)
+  install(FILES ${completions}/hprof-fleet.fish DESTINATION ${share}/fish/vendor_completions.d COMPONENT wheel)
 endif()

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import dask
 import pyarrow.parquet
 import pytest
 import yaml
@@ -41,7 +42,7 @@ BUCKET = "dumps"
 POLICY = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
 
 
-class Quiet(WSGIRequestHandler):
+class Quiet(WSGIRequestHandler):  # type: ignore[misc, unused-ignore]
     def log(self, *_args: Any) -> None:
         pass
 
@@ -115,7 +116,8 @@ def store(server: Store) -> Store:
 
 @pytest.fixture
 def cluster(server: Store) -> Iterator[Any]:
-    with LocalCluster(
+    patient = {"distributed.deploy.lost-worker-timeout": "1 hour"}  # else a worker that dies twice in 15 seconds is given up
+    with dask.config.set(patient), LocalCluster(
         n_workers=0, threads_per_worker=1, dashboard_address=None, env=server.environment(), silence_logs="CRITICAL"
     ) as made:
         yield made
@@ -288,7 +290,13 @@ def test_an_object_that_kills_workers_is_the_only_one_that_is_not_read(
     poison = sorted(some)[20]
     for key, data in some.items():
         store.put(key, data)
-    store.gate.before = lambda key, _: key == poison and [os.kill(one.pid, signal.SIGKILL) for one in busy_workers(cluster)]
+
+    def kill(key: str, _first: int) -> None:
+        # In the second round it is alone, and has another number.
+        for one in busy_workers(cluster, 20) or busy_workers(cluster, 0) if key == poison else []:
+            os.kill(one.pid, signal.SIGKILL)
+
+    store.gate.before = kill
     cluster.scale(2)
     run = start(store, tmp_path / "results.jsonl", "--scheduler", cluster.scheduler_address)
     status, _, errors = run.end()

@@ -61,9 +61,9 @@ class NoResultsError(Exception):
 def _schema() -> Any:
     import pyarrow  # only Parquet needs it
 
-    types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64()}
-    rules = pyarrow.map_(pyarrow.string(), pyarrow.int64())
-    return pyarrow.schema([(one.name, rules if one.name == "rules" else types[one.type.__name__]) for one in fields(Result)])
+    types: dict[Any, Any] = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    types[dict[str, int]] = pyarrow.map_(pyarrow.string(), pyarrow.int64())
+    return pyarrow.schema([(one.name, types[one.type]) for one in fields(Result)])
 
 
 def _packed(name: str, results: Iterable[Result]) -> bytes:

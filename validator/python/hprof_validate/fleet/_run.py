@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+import uuid
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import dask
 import fsspec
 from dask.distributed import Client, LocalCluster, as_completed
 from distributed.scheduler import KilledWorker
@@ -88,10 +90,14 @@ def is_known(one: Object, result: Result | None, profile: str) -> bool:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that dies is no news: its objects have results
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("distributed"):  # a worker that dies is no news: its objects get their results
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if address is None:
             cores = len(os.sched_getaffinity(0))
+            # A cluster of one machine gives a worker up that dies again while it starts anew.
+            stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"}))
             address = stack.enter_context(
                 LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
             )
@@ -119,7 +125,7 @@ def try_worker(client: Any, objects: list[Object]) -> None:
 
 def submitted(client: Any, objects: list[Object], args: Namespace) -> Iterator[tuple[Object, Result | None]]:
     """Objects as they are done. None: the workers that checked it died."""
-    run = f"{time.time():.0f}-{os.getpid()}"
+    run = uuid.uuid4().hex
     by_key = {f"hprof-check-{run}-{i}": one for i, one in enumerate(objects)}
     columns = zip(*((one.fs, one.path, one.url, one.version) for one in objects), strict=True)
     # No other reference to a future: what is done may be forgotten, and is not done again if its worker dies.

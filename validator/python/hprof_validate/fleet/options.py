@@ -26,10 +26,9 @@ def check_parser(version: str) -> tuple[argparse.ArgumentParser, argparse.Argume
     """The parser, and that of the command check."""
     about = "Checks the heap dumps of a store on a Dask cluster."
     parser = argparse.ArgumentParser("hprof-fleet", description=about, allow_abbrev=False)
-    parser.add_argument("-V", "--version", action="version", version=f"hprof-fleet {version}", help="print the version")
     commands = parser.add_subparsers(required=True, metavar="check", dest="command")
     about = "Checks all objects that the patterns match."
-    check = commands.add_parser("check", help="check objects", allow_abbrev=False, description=about)
+    check = commands.add_parser("check", help="check objects", allow_abbrev=False, add_help=False, description=about)
     check.add_argument("pattern", nargs="+", metavar="PATTERN", help="URL with *, ** and ?: 's3://bucket/**/*.hprof.gz'")
     what = check.add_argument_group("What is checked, and how")
     what.add_argument("--profile", metavar="NAME", default="auto", help="use a profile of hprof-validate; auto by default")
@@ -44,4 +43,7 @@ def check_parser(version: str) -> tuple[argparse.ArgumentParser, argparse.Argume
     out.add_argument("--prometheus", metavar="FILE", help="write metrics as Prometheus' text format")
     messages = check.add_argument_group("Messages")
     messages.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    for one in (parser, messages):
+        one.add_argument("-V", "--version", action="version", version=f"hprof-fleet {version}", help="print the version")
+    messages.add_argument("-h", "--help", action="help", help="print the options")
     return parser, check

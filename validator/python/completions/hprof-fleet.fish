@@ -1,0 +1,11 @@
+# Derived from the tables of options by ci/derive.
+complete -c hprof-fleet -l profile -x -a 'strict auto hotspot jdk8-agent jvmpi-agent sa android graalvm mat' -d 'Use a profile of hprof-validate'
+complete -c hprof-fleet -l allow-incomplete -d 'Do not change the exit status for incomplete dumps'
+complete -c hprof-fleet -l storage -x -d 'Set an option of the store, as its implementation for fsspec has it'
+complete -c hprof-fleet -l scheduler -x -d 'Use the cluster of this Dask scheduler'
+complete -c hprof-fleet -s j -l jobs -x -d 'Use N threads for each object; 1 by default'
+complete -c hprof-fleet -s o -l output -r -F -d 'Write the results to FILE, whose name ends in .parquet or .jsonl, and read those of earlier runs from there'
+complete -c hprof-fleet -l prometheus -r -F -d 'Write metrics for the textfile collector of Prometheus\' node exporter at the end of a complete run'
+complete -c hprof-fleet -s q -l quiet -d 'Print nothing but errors'
+complete -c hprof-fleet -s V -l version -d 'Print the version'
+complete -c hprof-fleet -s h -l help -d 'Print the options'
