@@ -190,8 +190,8 @@ class Run:
         return self.process.returncode, out.splitlines(), err.splitlines()
 
 
-def start(store: Store, output: Path, *options: str | Path, pattern: str = "**", secret: str | None = None) -> Run:
-    command = [FLEET, "check", f"s3://{BUCKET}/{pattern}", "--output", output, *options]
+def start(store: Store, output: Path, *options: str | Path, pattern: str = f"s3://{BUCKET}/**", secret: str | None = None) -> Run:
+    command = [FLEET, "check", pattern, "--output", output, *options]
     environment = os.environ | store.environment(secret)
     return Run(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment), output)
 
@@ -347,8 +347,10 @@ def test_wrong_credentials_are_one_error_before_anything_runs(store: Store, dump
     (["--storage", "key"], "KEY=VALUE"), (["--jobs", "0"], "from 1 on"),
 ])
 def test_what_cannot_run(store: Store, options: list[str], message: str, tmp_path: Path) -> None:
+    options = options.copy()
     store.put("empty.hprof", b"")
-    status, lines, errors = start(store, tmp_path / "results.jsonl", *options).end()
+    pattern = options.pop() if "://" in options[0] else f"s3://{BUCKET}/**"
+    status, lines, errors = start(store, tmp_path / "results.jsonl", *options, pattern=pattern).end()
     assert (status, lines) == (2, [])
     assert message in errors[-1] and errors[-1].startswith("hprof-fleet")
 
@@ -404,13 +406,40 @@ def test_a_run_that_is_ended_goes_on(store: Store, cluster: Any, dumps: dict[str
     assert seen(results(run.output)) == expected(dumps, tmp_path)
 
 
+def test_a_scheduler_that_ends(store: Store, dumps: dict[str, bytes], tmp_path: Path) -> None:
+    for key, data in dumps.items():
+        store.put(key, data)
+    environment = os.environ | store.environment()
+    dask = Path(sys.executable).with_name("dask")
+    file = tmp_path / "scheduler"
+    options = ["--no-dashboard", "--scheduler-file", file]
+    silent: dict[str, Any] = {"stderr": subprocess.DEVNULL, "env": environment}
+    scheduler = subprocess.Popen([dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *options], **silent)
+    worker = subprocess.Popen([dask, "worker", "--nthreads", "1", "--death-timeout", "5", *options], **silent)
+    try:
+        until(file.exists)
+        address = json.loads(file.read_text())["address"]
+        run = start(store, tmp_path / "results.jsonl", "--scheduler", address)
+        until(lambda: sum(store.gate.reads.values()) > 60)
+        scheduler.kill()
+        status, _, errors = run.end()
+    finally:
+        scheduler.kill()
+        worker.terminate()
+        scheduler.wait()
+        worker.wait()
+    assert (status, len(errors)) == (3, 1)
+    assert "the same command goes on" in errors[0]
+    assert 0 < len(results(run.output)) < DUMPS
+
+
 def test_results_in_the_store(store: Store, large: bytes, tmp_path: Path) -> None:
     """And all on this machine, with credentials as options and threads for each object."""
     store.put("a.hprof", large)
     store.put("b.hprof", large[:-9])
     options = ["--jobs=2", "--allow-incomplete", f"--storage=key={store.key}", f"--storage=secret={store.secret}"]
     options += [f"--storage=endpoint_url={store.url}", "--output", f"s3://{BUCKET}/out/results.jsonl"]
-    status, lines, errors = start(store, tmp_path, *options, pattern="*.hprof", secret="wrong").end()
+    status, lines, errors = start(store, tmp_path / "results.jsonl", *options, pattern=f"s3://{BUCKET}/*.hprof", secret="wrong").end()
     assert errors == []
     rows = [json.loads(line) for line in store.s3.get_object(Bucket=BUCKET, Key="out/results.jsonl")["Body"].read().splitlines()]
     right = expected({"a.hprof": large, "b.hprof": large[:-9]}, tmp_path)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy
 import pytest
+from completions import tools
 
 from hprof_corpus.build import severity_in
 from hprof_corpus.digest import Content, HeapDump, Instance, ObjectArray
@@ -89,6 +90,24 @@ def test_the_tools_are_in_the_wheel(venv: Path, dump: Path) -> None:
     assert "Threads: " in run(venv / "bin/hprof", "stats", dump, env={"PATH": "/nowhere"})
 
 
+def test_hprof_fleet_says_what_it_needs(venv: Path) -> None:
+    done = subprocess.run(
+        [venv / "bin/hprof-fleet", "check", "heap.hprof", "--output", "results.jsonl"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'hprof-validate[fleet]'" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_each_option_of_hprof_fleet_has_a_heading(venv: Path) -> None:
+    (tool,) = [tool for tool in tools() if tool.name == "hprof-fleet"]
+    headings = re.findall(r"^### `(-.*)`$", (SOURCE / "validator/python/hprof-fleet.1.md").read_text(), re.MULTILINE)
+    assert headings == [f"{', '.join(option.forms())} {option.argument}".strip() for option in tool.options]
+    shown = run(venv / "bin/hprof-fleet", "check", "--help")
+    assert all(f"--{option.name}" in shown for option in tool.options)
+    assert (venv / "share/bash-completion/completions/hprof-fleet").exists()
+    assert (venv / "share/man/man1/hprof-fleet.1").exists() or not shutil.which("lowdown")
+
+
 def test_the_wheel_is_for_all_versions_of_python(wheel: Path) -> None:
     assert re.fullmatch(r"hprof_validate-[0-9.]+-py3-none-(linux|manylinux)\w+\.whl", wheel.name)
 
@@ -133,13 +152,14 @@ class Pipe:
 open(sys.argv[2], "wb").write(gzip.compress(data))
 sources = [sys.argv[1], io.BytesIO(data), Pipe(data), open(sys.argv[1], "rb"), sys.argv[2], gzip.open(sys.argv[2])]
 for source in sources:
-    summary = hprof_validate.validate(source, jobs=2).summary
+    summary = hprof_validate.validate(source, jobs=int(sys.argv[3])).summary
     print(summary.objects, summary.references, summary.bytes, summary.profile, summary.errors, summary.records)
 """
 
 
-def test_the_source_makes_no_difference(venv: Path, dump: Path, tmp_path: Path) -> None:
-    lines = python(venv, SOURCES, dump, tmp_path / "heap.gz").splitlines()
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_the_source_makes_no_difference(venv: Path, dump: Path, jobs: str, tmp_path: Path) -> None:
+    lines = python(venv, SOURCES, dump, tmp_path / "heap.gz", jobs).splitlines()
     assert len(lines) == 6
     assert len(set(lines)) == 1
     assert lines[0].split()[2] == str(dump.stat().st_size)

@@ -10,6 +10,7 @@ import uuid
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,8 @@ class RefusedError(Exception):
     """Nothing was checked."""
 
 
-class StoppedError(Exception):
-    """The run ended early. The results so far are kept."""
+class StoppedError(BaseException):
+    """The run ended early; a signal may raise this anywhere. The results so far are kept."""
 
     def __init__(self, why: str, status: int) -> None:
         super().__init__(why)
@@ -91,7 +92,7 @@ def is_known(one: Object, result: Result | None, profile: str) -> bool:
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     for name in list(logging.root.manager.loggerDict):
-        if name.startswith("distributed"):  # a worker that dies is no news: its objects get their results
+        if name.startswith(("distributed", "tornado", "asyncio")):  # a worker that dies is no news: its objects get their results
             logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if address is None:
@@ -130,21 +131,20 @@ def submitted(client: Any, objects: list[Object], args: Namespace) -> Iterator[t
     columns = zip(*((one.fs, one.path, one.url, one.version) for one in objects), strict=True)
     # No other reference to a future: what is done may be forgotten, and is not done again if its worker dies.
     futures = client.map(check, *columns, profile=args.profile, jobs=args.jobs, key=list(by_key), retries=0)
-    done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
+    done = as_completed(futures, loop=client.loop)
     del futures
-    for future, value in done:
+    for future in done:
         one = by_key[future.key]
-        if future.status == "finished":
-            yield one, value
-            continue
-        failure = value[1] if isinstance(value, tuple) else value
-        if isinstance(failure, KilledWorker):
-            yield one, None
-        elif future.status == "error":
-            yield one, Result(one.url, one.version.size, one.version.etag, UNREADABLE, args.profile, failure=reason(failure))
-        else:
-            raise StoppedError("the scheduler ended, or forgot the run; the same command goes on", STATUS_IO)
-        del future, value
+        try:
+            result = future.result()
+        except KilledWorker:
+            result = None
+        except (CancelledError, OSError) as failure:  # not of check(), which never raises
+            raise StoppedError("the scheduler ended, or forgot the run; the same command goes on", STATUS_IO) from failure
+        except Exception as failure:
+            result = Result(one.url, one.version.size, one.version.etag, UNREADABLE, args.profile, failure=reason(failure))
+        del future
+        yield one, result
 
 
 def checked(client: Any, objects: list[Object], args: Namespace) -> Iterator[Result]:
