@@ -412,7 +412,7 @@ def test_a_scheduler_that_ends(store: Store, dumps: dict[str, bytes], tmp_path: 
     environment = os.environ | store.environment()
     dask = Path(sys.executable).with_name("dask")
     file = tmp_path / "scheduler"
-    options = ["--no-dashboard", "--scheduler-file", file]
+    options: list[str | Path] = ["--no-dashboard", "--scheduler-file", file]
     silent: dict[str, Any] = {"stderr": subprocess.DEVNULL, "env": environment}
     scheduler = subprocess.Popen([dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *options], **silent)
     worker = subprocess.Popen([dask, "worker", "--nthreads", "1", "--death-timeout", "5", *options], **silent)
@@ -439,7 +439,8 @@ def test_results_in_the_store(store: Store, large: bytes, tmp_path: Path) -> Non
     store.put("b.hprof", large[:-9])
     options = ["--jobs=2", "--allow-incomplete", f"--storage=key={store.key}", f"--storage=secret={store.secret}"]
     options += [f"--storage=endpoint_url={store.url}", "--output", f"s3://{BUCKET}/out/results.jsonl"]
-    status, lines, errors = start(store, tmp_path / "results.jsonl", *options, pattern=f"s3://{BUCKET}/*.hprof", secret="wrong").end()
+    pattern = f"s3://{BUCKET}/*.hprof"
+    status, lines, errors = start(store, tmp_path / "results.jsonl", *options, pattern=pattern, secret="wrong").end()
     assert errors == []
     rows = [json.loads(line) for line in store.s3.get_object(Bucket=BUCKET, Key="out/results.jsonl")["Body"].read().splitlines()]
     right = expected({"a.hprof": large, "b.hprof": large[:-9]}, tmp_path)
