@@ -96,6 +96,7 @@ class Results:
         self.name = name
         self.by_url: dict[str, Result] = {}
         self._fs, self._path = fsspec.core.url_to_fs(name, **storage)
+        self.url: str = self._fs.unstrip_protocol(self._path)
 
     def read(self) -> None:
         try:

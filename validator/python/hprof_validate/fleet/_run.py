@@ -106,7 +106,7 @@ def connected(address: str | None) -> Iterator[Any]:
             client = stack.enter_context(Client(address, timeout=10, set_as_default=False))
         except (OSError, ValueError) as failure:
             raise RefusedError(f"{address}: no Dask scheduler answers there") from failure
-        if not client.scheduler_info(n_workers=1)["workers"]:
+        if not client.nthreads():  # by worker
             say(f"{address}: there is no worker yet; waiting for one")
         yield client
 
@@ -166,8 +166,8 @@ def checked(client: Any, objects: list[Object], args: Namespace) -> Iterator[Res
 def line(result: Result) -> str:
     if result.status == UNREADABLE:
         return f"{result.url}: could not be read: {result.failure}"
-    what = "INVALID" if result.status == INVALID else f"incomplete, at least {result.missing_objects:,} objects missing"
-    return f"{result.url}: {what}: {result.finding}"
+    missing = f", at least {result.missing_objects:,} objects missing" if result.missing_objects else ""
+    return f"{result.url}: {'INVALID' if result.status == INVALID else f'incomplete{missing}'}: {result.finding}"
 
 
 def stop(number: int, _frame: object) -> None:
@@ -188,6 +188,7 @@ def run_check(args: Namespace) -> int:
         raise RefusedError(f"{args.prometheus}: cannot be written")
     objects = listed(args.pattern, dict(args.storage))
     results = open_results(args)
+    objects.pop(results.url, None)
     todo = [one for url, one in objects.items() if not is_known(one, results.by_url.get(url), args.profile)]
     if todo:
         with connected(args.scheduler) as client:
@@ -196,7 +197,10 @@ def run_check(args: Namespace) -> int:
     now = [results.by_url[url] for url in sorted(objects)]
     count = Counter(result.status for result in now)
     if args.prometheus:
-        _metrics.write(args.prometheus, now, len(todo), time.monotonic() - start)
+        try:
+            _metrics.write(args.prometheus, now, len(todo), time.monotonic() - start)
+        except OSError as failure:
+            raise StoppedError(f"{args.prometheus}: cannot be written: {reason(failure)}", STATUS_IO) from failure
     if not args.quiet:
         for result in now:
             if result.status != VALID:
@@ -224,6 +228,13 @@ def same_store(a: str, b: str) -> bool:
     return bool(fsspec.core.split_protocol(a)[0] == fsspec.core.split_protocol(b)[0])
 
 
+def save(results: Results) -> None:
+    try:
+        results.write()
+    except Exception as failure:
+        raise StoppedError(f"{results.name}: cannot be written: {reason(failure)}", STATUS_IO) from failure
+
+
 def collect(client: Any, objects: list[Object], results: Results, args: Namespace) -> None:
     saved = time.monotonic()
     shows = sys.stderr.isatty() and not args.quiet
@@ -231,12 +242,12 @@ def collect(client: Any, objects: list[Object], results: Results, args: Namespac
         for number, result in enumerate(checked(client, objects, args), 1):
             results.by_url[result.url] = result
             if time.monotonic() - saved > SAVE_SECONDS:
-                results.write()
+                save(results)
                 saved = time.monotonic()
             if shows:
                 print(f"\r{number:,} of {len(objects):,}", end="\r" if number < len(objects) else "\n", file=sys.stderr, flush=True)
     finally:
-        results.write()
+        save(results)
 
 
 def run(args: Namespace) -> int:
