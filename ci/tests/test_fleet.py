@@ -211,11 +211,13 @@ def seen(rows: dict[str, dict[str, Any]]) -> dict[str, tuple[str, dict[str, int]
     return {key: (row["status"], row["rules"]) for key, row in rows.items()}
 
 
-def until(holds: Callable[[], object]) -> None:
+def until(ask: Callable[[], Any]) -> Any:
+    """The first answer that is true."""
     end = time.monotonic() + 60
-    while not holds():
+    while not (answer := ask()):
         assert time.monotonic() < end, "waited for a minute"
         time.sleep(0.01)
+    return answer
 
 
 def busy_workers(cluster: Any, number: int | None = None) -> list[Any]:
@@ -253,12 +255,11 @@ def test_each_object_has_one_result(
         store.s3.delete_object(Bucket=BUCKET, Key=key)
     cluster.scale(2)
     assert in_middle.wait(60)
-    (victim,) = busy_workers(cluster, 0)  # its object is the first
+    (victim,) = until(lambda: busy_workers(cluster, 0))  # its object is the first
     os.kill(victim.pid, signal.SIGKILL)
     go_on.set()
     until(lambda: sum(store.gate.reads.values()) > 100)
-    until(lambda: busy_workers(cluster))
-    os.kill(busy_workers(cluster)[0].pid, signal.SIGKILL)
+    os.kill(until(lambda: busy_workers(cluster))[0].pid, signal.SIGKILL)
     status, lines, errors = run.end()
     assert (status, errors) == (3, [])
 
