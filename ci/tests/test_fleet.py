@@ -35,8 +35,8 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 from hprof_validate.fleet.options import check_parser
 
 SOURCE = Path(__file__).resolve().parents[2]
-GENERATOR, VALIDATE = os.environ["HPROF_GEN"], os.environ["HPROF_VALIDATE"]
-FLEET = Path(sys.executable).with_name("hprof-fleet")
+# All of the same wheel.
+GENERATOR, VALIDATE, FLEET = (Path(sys.executable).with_name(f"hprof-{name}") for name in ("gen", "validate", "fleet"))
 DUMPS = 500
 BUCKET = "dumps"
 POLICY = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}
@@ -124,7 +124,8 @@ def cluster(server: Store) -> Iterator[Any]:
 
 
 def generate(path: Path, seed: int, objects: int, *options: str) -> bytes:
-    command = [GENERATOR, "--like", "hotspot", f"--objects={objects}", f"--seed={seed}", "--quiet", *options, f"--output={path}"]
+    command: list[str | Path] = [GENERATOR, "--like", "hotspot", f"--objects={objects}", f"--seed={seed}", "--quiet", *options]
+    command.append(f"--output={path}")
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     return path.read_bytes()
 
