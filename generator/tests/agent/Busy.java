@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * Busy THREADS MILLISECONDS. Prints how many rounds there were.
  */
 public final class Busy {
+    static final int COLLECTED = 100; // rounds between two collections
+    static final int LEAST = COLLECTED + 1; // on a slow machine, too, classes are unloaded
     static final AtomicBoolean over = new AtomicBoolean();
     static final AtomicLong rounds = new AtomicLong();
     static final Object[] doors = {new Object(), new Object(), new Object()};
@@ -50,7 +52,7 @@ public final class Busy {
         if (number % 50 == 0) {
             new Loader().loadClass("Passing").getDeclaredConstructor().newInstance();
         }
-        if (number % 400 == 0) {
+        if (number % COLLECTED == 0) {
             System.gc();
         }
     }
@@ -61,7 +63,7 @@ public final class Busy {
             int first = i;
             threads[i] = new Thread(() -> {
                 try {
-                    for (int number = first; !over.get(); number++) {
+                    for (int number = first; number < LEAST || !over.get(); number++) {
                         round(number);
                         rounds.incrementAndGet();
                     }
