@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import gzip
+import random
 import struct
 import sys
 import zlib
@@ -582,6 +583,15 @@ def failures_after_a_string(layout: Layout, size: int) -> Iterator[Bytes]:
     yield layout.utf8(1, b"java/lang/Object") + layout.load_class(1, OBJECT, 1)
     yield segment(layout.class_dump(OBJECT)) + layout.utf8(2, b"x" * 70000) + segment(row * (size // len(row)))
     yield END
+
+
+@shape_by_id_size("long-strings-that-may-be-records", valid=True)
+def strings_of_tags(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each is so long that it may be none: other items are sought in it, and any byte may begin one."""
+    row = random.Random(size).choices(b"\x01\x02\x05\x07\x20\x21\x22\x23", k=70000)
+    yield layout.header()
+    for i in range(size // len(row)):
+        yield layout.utf8(i + 1, bytes(row))
 
 
 @shape_by_id_size("arrays-in-an-array")

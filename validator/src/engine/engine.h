@@ -76,6 +76,7 @@ struct framing {
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
     uint64_t last_string;    /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
     uint64_t doubted_until;  /* the end of the last sub-record that was too long for its kind; none within it is doubted */
+    uint64_t searched_until; /* the end of what was searched for items within a record; none that begins before is searched */
     uint64_t
         frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
     uint32_t time; /* of the present record, */

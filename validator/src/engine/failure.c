@@ -49,18 +49,22 @@ bool skip_body(struct engine *e)
  * The input stays where it is: what is doubted must stay within reach. */
 static bool has_items_within(struct engine *e)
 {
-    uint64_t length = e->position.record_length;
+    uint64_t here = e->in.offset, length = e->position.record_length;
     struct sight s;
     struct search search;
+    struct way way;
 
-    if (length < LONGEST_STRING)
+    if (length < LONGEST_STRING || here < e->framing.searched_until)
         return false;
     s = look_far(e);
     if (s.ended && length > s.size)
         length = s.size;
+    if (here + length - first_doubted(e, e->position.record_at) <= WAY_STEP)
+        return false;
     search = search_in(e, &s, UINT64_MAX);
-    return e->in.offset + length - first_doubted(e, e->position.record_at) > WAY_STEP &&
-           find_way(&search, 0, s.size < WAY_STEP ? s.size : WAY_STEP).kind != WAY_NONE;
+    way = find_way(&search, 0, s.size < WAY_STEP ? s.size : WAY_STEP);
+    e->framing.searched_until = here + way.at; /* time is linear */
+    return way.kind != WAY_NONE;
 }
 
 /* Nothing follows the present record by its length: it is passed where the way is found. */
