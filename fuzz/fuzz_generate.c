@@ -141,6 +141,12 @@ static void expect_copy(struct generate_request *request, const struct made_dump
     generated_free(&generated);
 }
 
+/* A fault of the producer that no quirk excuses: the serviceability agent of JDK 11 writes the empty string again and again. */
+static uint64_t known_warnings(const struct generate_request *request, const struct seen *seen)
+{
+    return strcmp(producer_name(request->made.producer), "sa-11") == 0 ? seen->totals[hprof_rule_find("STR-003")] : 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct made_dump dump, again;
@@ -158,7 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     draw_given(&drawer, &given);
     if (make_dump(&request, &dump, &generated) == GENERATED) {
         profile = profile_of(&request, &generated);
-        if (validate(&dump, profile ? profile : "strict", &seen) != HPROF_VALID || seen.summary.warnings)
+        if (validate(&dump, profile ? profile : "strict", &seen) != HPROF_VALID ||
+            seen.summary.warnings > known_warnings(&request, &seen))
             fail_target("a dump like %s has errors or warnings in its profile: %s", producer_name(request.made.producer),
                         seen.first);
         if (request.bytes && seen.summary.bytes > request.bytes)

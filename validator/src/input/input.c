@@ -89,12 +89,14 @@ static bool make_room(struct input *in)
 }
 
 /* Returns where the next block goes: a multiple of ALIGNMENT, because copying a page from the page cache to a few bytes after the
- * start of a page takes several times as long. */
+ * start of a page takes several times as long. But no more bytes are moved than are read, where there is room. */
 static uint8_t *move_rest_to_front(struct input *in)
 {
-    size_t rest = window_size(in);
+    size_t rest = window_size(in), room = (size_t)(in->buffer + in->capacity - in->end);
     uint8_t *front = in->buffer + (ALIGNMENT - ((uintptr_t)in->buffer + rest) % ALIGNMENT) % ALIGNMENT;
 
+    if (rest > in->next && room >= in->next)
+        return in->buffer + in->capacity - room;
     keep_history(in);
     if (in->at != front)
         memmove(front, in->at, rest);
