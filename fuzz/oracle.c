@@ -203,6 +203,7 @@ struct oracle {
     uint64_t closed_until;   /* heap dumps that begin before are complete */
     uint64_t previous_time;
     bool failed;
+    uint64_t doubt_at, closed_before_doubt; /* the first instance that may be wrong, or 0; heap dumps closed before it */
 };
 
 /* ---- Findings ---------------------------------------------------------------------------------------------------------- */
@@ -755,6 +756,19 @@ static bool may_be_overlong(const struct oracle *o, uint64_t tag_at, uint64_t si
     return at == limit;
 }
 
+/* M.2: an instance of more than 1,024 bytes, before its class or one of its superclasses, is wrong if recovery finds the way within
+ * it. */
+static void doubt_long_instance(struct oracle *o, uint64_t tag_at)
+{
+    enum { WAITING_MOST = 1024 };
+    uint64_t class_at = tag_at + 1 + o->d->id_size + 4;
+    if (o->doubt_at || u1(o->d, tag_at) != INSTANCE_DUMP || u4(o->d, class_at + o->d->id_size) <= WAITING_MOST ||
+        size_by_class(o, id(o->d, class_at)) != UINT64_MAX)
+        return;
+    o->doubt_at = tag_at;
+    o->closed_before_doubt = o->closed_until;
+}
+
 /* M.2: an empty heap dump record, if it is the last or the last but one. */
 static uint64_t empty_heap_dump(const struct oracle *o)
 {
@@ -813,6 +827,7 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
             o->report->sound_until = ORACLE_UNKNOWN;
             return;
         }
+        doubt_long_instance(o, at);
         last[count++ % DOUBTFUL] = at;
         read_subrecord[u1(o->d, at)](o, at + 1);
         o->report->subrecords[u1(o->d, at)]++;
@@ -1528,7 +1543,7 @@ bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *
                                           "OBJ-011", "OBJ-012", "CLS-020", "CLS-021", NULL};
     static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "ROOT-004", "OBJ-002",  "OBJ-003",
                                                "OBJ-006", "OBJ-010", "REF-001", "REF-002",  "CLS-022",  "ROOT-008", NULL};
-    if (!r->failed)
+    if (!r->failed && !r->in_doubt)
         return true;
     if (is_one_of(finding->rule, by_file) || finding->offset - r->record_at < RECORD_HEADER_SIZE)
         return false;
@@ -1550,6 +1565,12 @@ static void finish_report(struct oracle *o)
         r->read_until = r->closed_until = r->sound_until = o->d->size;
     else
         r->closed_until = o->closed_until < r->read_until ? o->closed_until : r->read_until;
+    if (o->doubt_at) {
+        r->in_doubt = true;
+        r->read_until = o->doubt_at < r->read_until ? o->doubt_at : r->read_until;
+        r->closed_until = o->closed_before_doubt < r->closed_until ? o->closed_before_doubt : r->closed_until;
+        r->sound_until = ORACLE_UNKNOWN;
+    }
     r->failed = o->failed;
     r->valid = !o->failed;
     r->findings = o->findings.items;
