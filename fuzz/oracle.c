@@ -203,7 +203,7 @@ struct oracle {
     uint64_t closed_until;   /* heap dumps that begin before are complete */
     uint64_t previous_time;
     bool failed;
-    uint64_t doubt_at, closed_before_doubt; /* the first instance that may be wrong, or 0; heap dumps closed before it */
+    uint64_t doubt_at, closed_before_doubt; /* the first item that may be wrong, or 0; heap dumps closed before it */
 };
 
 /* ---- Findings ---------------------------------------------------------------------------------------------------------- */
@@ -756,17 +756,36 @@ static bool may_be_overlong(const struct oracle *o, uint64_t tag_at, uint64_t si
     return at == limit;
 }
 
+/* From here on, recovery may read otherwise. */
+static void doubt(struct oracle *o, uint64_t at)
+{
+    if (o->doubt_at)
+        return;
+    o->doubt_at = at;
+    o->closed_before_doubt = o->closed_until;
+}
+
 /* M.2: an instance of more than 1,024 bytes, before its class or one of its superclasses, is wrong if recovery finds the way within
- * it. */
+ * it; so is one that is longer than its class says. */
 static void doubt_long_instance(struct oracle *o, uint64_t tag_at)
 {
     enum { WAITING_MOST = 1024 };
-    uint64_t class_at = tag_at + 1 + o->d->id_size + 4;
-    if (o->doubt_at || u1(o->d, tag_at) != INSTANCE_DUMP || u4(o->d, class_at + o->d->id_size) <= WAITING_MOST ||
-        size_by_class(o, id(o->d, class_at)) != UINT64_MAX)
+    uint64_t class_at = tag_at + 1 + o->d->id_size + 4, bytes_at = class_at + o->d->id_size;
+    if (u1(o->d, tag_at) != INSTANCE_DUMP)
         return;
-    o->doubt_at = tag_at;
-    o->closed_before_doubt = o->closed_until;
+    uint64_t bytes = u4(o->d, bytes_at), right = size_by_class(o, id(o->d, class_at));
+    if (bytes > WAITING_MOST && (right == UINT64_MAX || bytes > right))
+        doubt(o, tag_at);
+}
+
+/* M.2: other items may be sought within a long record whose length no count confirms, unless the whole dump is short. */
+static void doubt_long_record(struct oracle *o, uint64_t at)
+{
+    enum { LONG = 64 << 10, FAR = 512 << 10 };
+    uint64_t tag = u1(o->d, at);
+    bool is_counted = is_heap_dump_record(tag) || tag == TRACE || tag == ALLOC_SITES || tag == CPU_SAMPLES;
+    if (!is_counted && o->d->size > FAR && u4(o->d, at + LENGTH_AT) >= LONG)
+        doubt(o, at);
 }
 
 /* M.2: an empty heap dump record, if it is the last or the last but one. */
@@ -912,6 +931,8 @@ static bool is_framed(const struct oracle *o, uint64_t at)
 static bool read_framed_record(struct oracle *o, uint64_t at)
 {
     o->report->record_at = at;
+    if (o->d->size - at >= RECORD_HEADER_SIZE)
+        doubt_long_record(o, at);
     if (!is_framed(o, at)) {
         fail_at(o, &(struct failure){.record_at = at,
                                      .empty_at = empty_heap_dump(o),

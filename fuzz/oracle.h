@@ -26,8 +26,8 @@ struct oracle_report {
     /* Reading failed within a heap dump record. Only recovery weighs whether the length of a record before is what is wrong: then
      * REC-002 at a length before the failure is reported with it, or in its place, and sound_until is that record's. */
     bool failed_in_heap;
-    /* Only recovery weighs whether an instance, from read_until on, is wrong. All that follows may be another then: it is not
-     * compared. */
+    /* Only recovery weighs whether an instance or a record, from read_until on, is wrong. All that follows may be another then: it
+     * is not compared. */
     bool in_doubt;
     uint64_t read_until;   /* the tag of what is at fault; without a failure, the size of the dump */
     uint64_t record_at;    /* the record in which reading failed, or the last one; findings in its header are not compared */
