@@ -49,7 +49,7 @@ class Quiet(WSGIRequestHandler):  # type: ignore[misc, unused-ignore]
 
 @dataclass
 class Gate:
-    """In front of the server: notes which objects are read, and calls `before` with the key and the first byte of each read."""
+    """Before the server: notes which objects are read, and calls `before` with the key and the first byte of each read."""
 
     app: Any
     reads: Counter[str] = field(default_factory=Counter)

@@ -102,7 +102,7 @@ def _names_without_surrogates(item: Parts, marks: int) -> Parts:
 
 
 def _as_standard(text: bytes, marks: int) -> bytes:
-    """Modified UTF-8 that is read as the standard's: a byte that is none of it, or three together, becomes U+FFFD."""
+    """Modified UTF-8 that is read as the standard's: each byte that does not belong to it, or three together, becomes U+FFFD."""
     units = [text[at : at + 2] for at in range(0, len(text), 2)]
     return _replaced(b"".join(b"\xff\xfd" * 2 if one == b"\0\0" else one for one in units), b"\xff\xfd" * marks)
 

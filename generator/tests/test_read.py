@@ -151,7 +151,7 @@ def test_number_of_objects_by_class(programs: Path, tmp_path: Path) -> None:
 
 def test_damage_is_what_the_check_skips(programs: Path, tmp_path: Path) -> None:
     """What is not damage is read, and damage is as many bytes as the check skips; what a file that is cut ends with, which the
-    check tells of but does not count, is damage too."""
+    check reports but does not count, is damage too."""
     made = tmp_path / "dump.hprof"
     for kind in ("lose:1000", "zero-page:1", "lose:20", "count:1", "tag:2"):
         seed = f"--seed={random.randrange(1 << 30)}"

@@ -183,7 +183,7 @@ static void repeated_uses_take_nothing(void **state)
     free(expected);
 }
 
-static void what_is_taken_back_was_not_used(void **state)
+static void what_is_discarded_was_not_used(void **state)
 {
     enum { KEYS = 50 };
 
@@ -214,13 +214,13 @@ static void what_is_taken_back_was_not_used(void **state)
                 left_out = below(2) ? small_steps(left_out) : large_steps(left_out);
                 pending_uses_add(&log, below(KEYS), below(USE_ROLES), left_out);
             }
-            pending_uses_take_back(&log, offset);
+            pending_uses_discard(&log, offset);
         }
         for (uint32_t i = 0; i < KEYS; i++)
             used += is_used(&expected[i]);
         pending_uses_finish(&log, expect_use, &heard);
         assert_int_equal(heard.count, used);
-        pending_uses_take_back(&log, 0);
+        pending_uses_discard(&log, 0);
         pending_uses_clear(&log);
         assert_int_equal(memory.used, 0);
         free(expected);
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(an_empty_log_gives_nothing),
         cmocka_unit_test(gives_keys_of_all_bits_at_any_offset),
         cmocka_unit_test(repeated_uses_take_nothing),
-        cmocka_unit_test(what_is_taken_back_was_not_used),
+        cmocka_unit_test(what_is_discarded_was_not_used),
         cmocka_unit_test(a_use_takes_its_key_and_three_bytes),
         cmocka_unit_test(finds_the_first_of_some_roles),
         cmocka_unit_test(any_allocation_may_fail),

@@ -147,8 +147,8 @@ void finish_strings(struct checker *ck);
 bool class_is_loaded(const struct checker *ck, uint32_t serial);
 void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_role role, uint64_t offset);
 void use_trace(struct checker *ck, uint32_t serial, enum trace_role role, uint64_t offset);
-/* What was used at an offset and after it, lately, was not: it is left out, or read again. */
-void take_back_uses(struct checker *ck, uint64_t from);
+/* Discards the latest uses from an offset on: what used them is left out, or is read again. */
+void discard_uses(struct checker *ck, uint64_t from);
 
 /* ---- check_stacks.c ---- */
 void check_frame(struct checker *ck, const struct FRAME *r, const uint8_t *body, uint64_t at);

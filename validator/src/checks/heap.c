@@ -34,7 +34,8 @@ void heap_init(struct checker *ck)
                                      .id_size = ck->file->id_size,
                                      .objects = &heap->objects,
                                      .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays,
-                                     .counted = ck->run->counted};
+                                     .counted = ck->run->counted,
+                                     .waiting = {.next = UINT64_MAX}};
     enter_stretch(heap, NULL);
 }
 
@@ -66,7 +67,6 @@ void heap_begin(struct checker *ck)
     wide_classes_init(&heap->segment.wide, m, key);
     stretches_init(&heap->stretches, m, ck->run->sizes.stretch);
     heap->waiting = (struct waiting){0};
-    heap->segment.waiting = (struct waiting_run){.next = UINT64_MAX};
     byte_log_init(&heap->waiting.log, m);
     archive_init(ck);
     input_keep(ck->in, heap->begin);

@@ -19,7 +19,7 @@ void use_class_serial(struct checker *ck, uint32_t serial, enum class_serial_rol
         pending_uses_add(&ck->file->class_serial_uses, serial, role, offset);
 }
 
-void take_back_uses(struct checker *ck, uint64_t from)
+void discard_uses(struct checker *ck, uint64_t from)
 {
     struct file *file = ck->file;
     struct heap *heap = ck->heap;
@@ -28,5 +28,5 @@ void take_back_uses(struct checker *ck, uint64_t from)
         &file->class_uses,  &heap->object_uses,       &heap->root_thread_uses, &heap->component_types, &heap->kind_uses};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        pending_uses_take_back(all[i], from);
+        pending_uses_discard(all[i], from);
 }

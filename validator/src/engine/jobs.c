@@ -293,7 +293,7 @@ bool jobs_roll_back(struct engine *e)
     j->failed_dump = to->record_at;
     drop_crossing(e);
     heap_drop(&e->ck);
-    take_back_uses(&e->ck, to->record_at);
+    discard_uses(&e->ck, to->record_at);
     findings_roll_back(&e->run.findings, &to->findings);
     chunks_shrink(&e->run.findings.wanted, j->wanted);
     jumps_shrink(&e->file.jumps, j->jumps);

@@ -83,7 +83,7 @@ static void forget_from(struct engine *e, uint64_t from)
 }
 
 /* What was read from an offset up to the failure does not count. The input is anywhere. */
-static void take_back_records(struct engine *e, uint64_t first, uint64_t failed_at)
+static void discard_records(struct engine *e, uint64_t first, uint64_t failed_at)
 {
     struct replay r = {.in = &e->in,
                        .jumps = &e->file.jumps,
@@ -100,7 +100,7 @@ static void take_back_records(struct engine *e, uint64_t first, uint64_t failed_
         if (is_whole && (item.kind == REPLAY_RECORD || item.kind == REPLAY_HEAP))
             e->run.sum.record_counts[item.head.tag]--;
         if (is_whole && item.kind == REPLAY_SUBRECORD)
-            take_back(e, item.head.tag);
+            discard_subrecord(e, item.head.tag);
         if (!replay_pass(&r, &item))
             return;
     }
@@ -112,13 +112,10 @@ static void leave_out_records(struct engine *e, uint64_t first, uint64_t failed_
 {
     uint64_t here = e->in.offset;
 
-    findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
     read_records_again(e, until);
-    read_subrecords_again(e, until); /* unless a heap dump begins again, too */
-    take_back_uses(&e->ck, first);
-    if (jobs_begin_again(e))
+    if (leave_out_items(e, first, failed_at, until))
         return;
-    take_back_records(e, first, failed_at);
+    discard_records(e, first, failed_at);
     if (e->heap.begun && e->heap.begin >= first)
         heap_drop(&e->ck);
     go_to(e, here);

@@ -134,7 +134,15 @@ static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *tra
 
 /* ---- What is left out ---- */
 
-void take_back(struct engine *e, uint8_t tag)
+bool leave_out_items(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t until)
+{
+    findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
+    read_subrecords_again(e, until);
+    discard_uses(&e->ck, first);
+    return jobs_begin_again(e);
+}
+
+void discard_subrecord(struct engine *e, uint8_t tag)
 {
     uint64_t *count = &e->run.sum.subrecord_counts[tag];
     struct waiting_run *run = &e->heap.segment.waiting;
@@ -157,13 +165,10 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
     if (first == failed_at)
         return;
     *from = first;
-    findings_expect_again(&e->run.findings, first, failed_at + HEAD_SIZE);
-    read_subrecords_again(e, failed_at);
-    take_back_uses(&e->ck, first);
-    if (jobs_begin_again(e) || !go_to(e, first))
+    if (leave_out_items(e, first, failed_at, failed_at) || !go_to(e, first))
         return;
     while (e->in.offset < failed_at && measure_again(e, failed_at, &item)) {
-        take_back(e, item.tag);
+        discard_subrecord(e, item.tag);
         input_skip(&e->in, item.size);
     }
     go_to(e, here);

@@ -9,8 +9,11 @@
  * there: from there on all is left out. Else WAY_NONE, and the input is anywhere. */
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
-/* A sub-record that was read is left out after all. */
-void take_back(struct engine *e, uint8_t tag);
+/* What was read from an offset up to the failure is left out after all: what it defined, sub-records before another offset define.
+ * True if the heap dump begins again for that; reading stops then. */
+bool leave_out_items(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t until);
+/* Such a sub-record does not count. */
+void discard_subrecord(struct engine *e, uint8_t tag);
 
 /* Whether the failure lies in bytes that are there twice. Then the input is where the second copy is passed; *from becomes the
  * first sub-record that is left out with it, and *record_end moves. Else the input is anywhere. */

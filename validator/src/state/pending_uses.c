@@ -125,7 +125,7 @@ static uint64_t offset_of(const struct use_run *run, struct use u)
     return run->base + (u.place & ((UINT32_C(1) << SPAN_BITS) - 1));
 }
 
-void pending_uses_take_back(struct pending_uses *log, uint64_t from)
+void pending_uses_discard(struct pending_uses *log, uint64_t from)
 {
     log->any = false;
     while (log->run_count) {

@@ -28,8 +28,8 @@ void pending_uses_clear(struct pending_uses *log);
 /* Adds a use, unless it repeats the one before. role is below USE_ROLES. */
 void pending_uses_add(struct pending_uses *log, uint64_t key, unsigned role, uint64_t offset);
 
-/* Takes back the uses at an offset and after it, which were added last. */
-void pending_uses_take_back(struct pending_uses *log, uint64_t from);
+/* Discards the uses at an offset and after it, which were added last. */
+void pending_uses_discard(struct pending_uses *log, uint64_t from);
 
 /* Calls `each` once for each key, in the order of keys, with the first use in each role, or NEVER_USED. Releases the log. */
 #define NEVER_USED UINT64_MAX
