@@ -1,6 +1,6 @@
 /* The same bytes give the same report, however they arrive and whoever checks them: as memory, as a file or a pipe read in
- * blocks of any size, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by any number
- * of threads; with all sizes of the library that no report depends on drawn for each. */
+ * blocks of any size, fed in pieces, as gzip of one member or of many, with another key of the hash tables, in jobs of any size, by
+ * any number of threads; with all sizes of the library that no report depends on drawn for each. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -20,14 +20,14 @@ struct path {
     const char *name;
     const uint8_t *bytes;
     size_t size;
-    enum { FROM_MEMORY, LIKE_A_PIPE, A_FILE, A_PIPE } way; /* the last two through a descriptor */
+    enum { FROM_MEMORY, LIKE_A_PIPE, FED, A_FILE, A_PIPE } way; /* the last two through a descriptor */
     struct hprof_testing testing;
     unsigned threads;
 };
 
 static bool is_pipe(const struct path *path)
 {
-    return path->way == LIKE_A_PIPE || path->way == A_PIPE;
+    return path->way == LIKE_A_PIPE || path->way == FED || path->way == A_PIPE;
 }
 
 /* Fills a pipe: in a thread, if that takes more than one write. */
@@ -77,6 +77,21 @@ static int open_descriptor(const struct path *path, struct writer *writer)
     return ends[0];
 }
 
+/* In pieces of all sizes up to that of a block, one after the other. */
+static void feed(const struct path *path, const struct hprof_options *options)
+{
+    struct hprof_feeder *feeder = hprof_feeder_open(options);
+    size_t most = path->testing.block ? path->testing.block : 1 << 12, at = 0;
+
+    for (size_t n = 1; at < path->size; n = n % most + 1) {
+        size_t left = path->size - at;
+
+        (void)hprof_feed(feeder, path->bytes + at, n < left ? n : left);
+        at += n < left ? n : left;
+    }
+    (void)hprof_finish(feeder, NULL);
+}
+
 static void validate(const struct path *path, struct hprof_options options, struct account *account)
 {
     struct allocator memory = {.left = UINT64_MAX, .junk = 0xa5};
@@ -92,6 +107,8 @@ static void validate(const struct path *path, struct hprof_options options, stru
     fd = path->way == A_FILE || path->way == A_PIPE ? open_descriptor(path, &writer) : -1;
     if (fd >= 0)
         (void)hprof_validate_fd(fd, &options, NULL);
+    else if (path->way == FED)
+        feed(path, &options);
     else
         (void)hprof_validate_memory(path->bytes, path->size, is_pipe(path), &options, NULL);
     if (fd >= 0)
@@ -236,6 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"a file by threads", bytes, size, A_FILE, {.hash_seed = 1, .job = job}, threads},
         {"a pipe", bytes, size, A_PIPE, {.hash_seed = 1}, 1},
         {"a pipe read in blocks", bytes, size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, 1},
+        {"fed in pieces", bytes, size, FED, {.hash_seed = 1, .block = block}, 1},
         {"a pipe read in blocks by threads", bytes, size, LIKE_A_PIPE, {.hash_seed = 1, .block = block}, threads},
     };
 

@@ -10,13 +10,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { GRND_NONBLOCK = 1, SIG_BLOCK = 0, SIG_SETMASK = 2, TIOCGWINSZ = 0x5413 };
-
-static inline ssize_t getrandom(void *to, size_t size, unsigned flags)
-{
-    (void)flags;
-    return getentropy(to, size) == 0 ? (ssize_t)size : -1;
-}
+enum { SIG_BLOCK = 0, SIG_SETMASK = 2, TIOCGWINSZ = 0x5413 };
 
 typedef unsigned char sigset_t; /* as in the headers of WASI, which leave out what uses it */
 
@@ -65,17 +59,16 @@ struct winsize {
     unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
 };
 
-static inline int pipe2(int ends[2], int flags)
+static inline int pipe(int ends[2])
 {
     (void)ends;
-    (void)flags;
     errno = ENOSYS;
     return -1;
 }
 
-static inline int eventfd(unsigned value, int flags)
+static inline int pipe2(int ends[2], int flags)
 {
-    (void)value;
+    (void)ends;
     (void)flags;
     errno = ENOSYS;
     return -1;

@@ -272,6 +272,23 @@ enum hprof_status hprof_validate_memory(const void *bytes, size_t size, bool as_
 enum hprof_status hprof_validate_source(const struct hprof_source *source, const struct hprof_options *options,
                                         struct hprof_summary *summary);
 
+/* ---- Feeding ---------------------------------------------------------------------------------------------------- */
+
+/* A check of bytes that come in pieces, of any size: to an event loop, for instance. They are read once, as from a pipe, and no
+ * more of them are kept. There is no thread. on_progress and the allocator are called on a stack of 128 KiB. */
+struct hprof_feeder;
+
+/* Begins a check. NULL if there is no memory; the other functions take that, too. What the options point to must stay until the
+ * check ends. */
+struct hprof_feeder *hprof_feeder_open(const struct hprof_options *options);
+
+/* Checks the next bytes. False once the check needs no more: because it failed, or because this is no dump. */
+bool hprof_feed(struct hprof_feeder *feeder, const void *bytes, size_t size);
+
+/* The dump ends here. Ends the check as the functions above do, and releases the feeder. HPROF_USAGE if the options are not valid,
+ * or if the system has no makecontext(): musl, macOS and WASI have none. */
+enum hprof_status hprof_finish(struct hprof_feeder *feeder, struct hprof_summary *summary);
+
 /* ---- Showing ---------------------------------------------------------------------------------------------------- */
 
 /* A line about a record, a sub-record, a part of one, or its bytes. All pointers are valid only during the callback. */

@@ -1,9 +1,12 @@
 /* See hash.h. */
+#undef _POSIX_C_SOURCE /* getentropy() came with POSIX.1-2024 */
+#define _DEFAULT_SOURCE
 #include "base/hash.h"
 
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "format/cursor.h"
 
@@ -11,8 +14,8 @@ struct hash_key hash_key_draw(void)
 {
     struct hash_key key;
 
-    if (getrandom(&key, sizeof key, GRND_NONBLOCK) != (ssize_t)sizeof key) {
-        /* Only while the machine boots: use what differs from run to run. */
+    if (getentropy(&key, sizeof key) != 0) {
+        /* Only in a system without a source of random numbers: use what differs from run to run. */
         struct timespec now;
 
         clock_gettime(CLOCK_MONOTONIC, &now);

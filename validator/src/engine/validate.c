@@ -1,357 +1,15 @@
-/* The public entry points: set up the context, read the dump, run the final checks, and give findings their severities. */
+/* The public entry points of checks that read all at once. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/versioned.h"
+#include "engine/check.h"
 #include "engine/engine.h"
 #include "engine/validate.h"
-#include "reread/reread.h"
 
 const char *hprof_version(void)
 {
     return HPROF_VERSION;
-}
-
-void hprof_options_defaults(struct hprof_options *options, size_t size)
-{
-    const struct hprof_options defaults = {.max_errors = 20, .threads = 1};
-
-    memset(options, 0, size);
-    memcpy(options, &size, sizeof size);
-    give_versioned(options, &defaults, sizeof defaults);
-}
-
-static void engine_init(struct engine *e, const struct hprof_options *options)
-{
-    struct run *run = &e->run;
-    const struct hprof_testing *testing = options->testing;
-
-    e->ck = (struct checker){run, &e->file, &e->heap, &e->position, &e->in};
-    run->own_options = *options;
-    run->options = &run->own_options;
-    run->sizes = sizes_for(testing);
-    memory_init(&run->memory, options->allocator, options->max_memory);
-    run->key = testing && testing->hash_seed ? hash_key_from(testing->hash_seed) : hash_key_draw();
-    findings_init(&run->findings, &run->memory, options->max_errors);
-    run->sum.version = run->summary->producer = "";
-    run->sum.sound_until = UINT64_MAX;
-    file_init(&e->file, &run->memory, &run->key);
-}
-
-static void engine_clear(struct engine *e)
-{
-    memory_put(&e->run.memory, e->unfilled, sizeof *e->unfilled);
-    heap_free(&e->ck);
-    drop_crossing(e);
-    file_clear(&e->file);
-    end_gzip(e);
-    input_close(&e->in);
-}
-
-/* Reads the header. False if nothing after it can be checked. */
-static bool read_header(struct engine *e)
-{
-    if (!begin_unit(e, header_bytes(&e->ck)))
-        return false;
-    if (check_header(&e->ck, e->framing.truncated || e->garbage_after || e->in.error || e->run.memory.exhausted))
-        return true;
-    e->framing.stopped = true;
-    return false;
-}
-
-/* What is no dump is not read on: a stream may never end. Returns the bytes that were read. A short file is read to its end,
- * where the faults of gzip are. */
-static uint64_t end_without_header(struct engine *e)
-{
-    enum { ENOUGH = 1 << 16 };
-
-    if (input_need(&e->in, ENOUGH) >= ENOUGH)
-        return e->in.offset + ENOUGH;
-    input_skip(&e->in, UINT64_MAX);
-    restore_checkpoint(e);
-    return e->in.offset;
-}
-
-static void check_dump(struct engine *e)
-{
-    if (e->run.memory.exhausted || e->in.error)
-        return;
-    look_for_text(e);
-    if (!read_header(e)) {
-        e->run.sum.bytes = end_without_header(e);
-        return;
-    }
-    file_begin(&e->file, &e->run.memory, &e->run.key);
-    heap_init(&e->ck);
-    jobs_init(e);
-    check_records(e);
-    jobs_clear(e);
-    if (e->framing.stopped && !e->run.memory.exhausted)
-        input_skip(&e->in, UINT64_MAX);
-    restore_checkpoint(e);
-    e->run.sum.bytes = e->in.offset;
-    if (e->run.memory.exhausted || e->in.error)
-        return;
-    finish_strings(&e->ck);
-    finish_stacks(&e->ck);
-    finish_frame_roots(&e->ck);
-    finish_classes(&e->ck);
-    find_offsets_of_records(&e->ck);
-}
-
-/* A limit that should be enough for the whole dump; 0 if its size is unknown. Real dumps need less than a twenty-fifth of
- * their size, and none needs more than twice its size. If the limit was above the first figure, memory is assumed to grow in
- * proportion to the bytes read. */
-static uint64_t estimate_memory(const struct engine *e)
-{
-    enum { LEAST = 8 << 20, INFLATED = 8 };
-    uint64_t size = input_file_size(&e->in), position = input_file_position(&e->in);
-    uint64_t whole = e->in.compressed ? INFLATED * size : size, usual = LEAST + whole / 25, most = LEAST + 2 * whole;
-    double in_proportion;
-
-    if (!size)
-        return 0;
-    if (e->run.options->max_memory < usual)
-        return usual;
-    in_proportion = position ? 1.5 * (double)e->run.memory.peak * (double)size / (double)position : 0;
-    if (in_proportion < (double)most)
-        return (uint64_t)in_proportion;
-    return e->run.options->max_memory < most ? most : 2 * e->run.options->max_memory;
-}
-
-/* Says how far the check came with the allowed memory, and how much will be enough. */
-static void show_limit(const struct engine *e, char *to, size_t size)
-{
-    uint64_t file = input_file_size(&e->in), megabytes = (e->run.summary->memory_needed >> 20) + 1;
-    size_t n;
-
-    n = (size_t)snprintf(to, size, "the memory limit of %llu bytes was met at offset 0x%llx",
-                         (unsigned long long)e->run.options->max_memory, (unsigned long long)e->in.offset);
-    if (file)
-        snprintf(to + n, size - n, ", after %.0f %% of the file; about %lluM should do",
-                 100 * (double)input_file_position(&e->in) / (double)file, (unsigned long long)megabytes);
-    else
-        snprintf(to + n, size - n, "; a dump needs about a twenty-fifth of its size");
-}
-
-/* Says what kept the dump from being checked to its end, if anything did. */
-static void describe_failure(struct engine *e)
-{
-    struct hprof_summary *sum = e->run.summary;
-    unsigned long long offset = e->in.offset;
-    char reason[128] = "";
-
-    if (e->run.stopped) {
-        sum->status = HPROF_STOPPED;
-        snprintf(sum->failure, sizeof sum->failure, "stopped by the caller at offset 0x%llx", offset);
-    } else if (e->run.memory.exhausted) {
-        sum->status = HPROF_LIMIT;
-        if (e->run.options->max_memory) {
-            sum->memory_needed = estimate_memory(e);
-            show_limit(e, sum->failure, sizeof sum->failure);
-        } else {
-            snprintf(sum->failure, sizeof sum->failure, "memory ran out at offset 0x%llx", offset);
-        }
-    } else if (e->in.error) {
-        sum->status = HPROF_IO;
-        input_reason(&e->in, reason, sizeof reason);
-        if (e->in.offset)
-            snprintf(sum->failure, sizeof sum->failure, "cannot be read on from offset 0x%llx: %s", offset, reason);
-        else
-            snprintf(sum->failure, sizeof sum->failure, "cannot be read: %s", reason);
-    }
-}
-
-/* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */
-static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
-{
-    static const enum rule rules[] = {RULE_REC_007, RULE_REC_016, RULE_HDR_001};
-    struct hprof_summary *sum = e->run.summary;
-    bool is_missing = false;
-    uint64_t others = verdict->errors;
-    const char *quirk;
-
-    for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        enum hprof_severity severity = findings_severity(choice, RULE_REF_002, (enum finding_shape)shape, &quirk);
-
-        if (!quirk)
-            sum->missing_objects += e->run.missing[shape];
-        is_missing |= e->run.missing[shape] && severity >= HPROF_WARNING && e->run.options->profile != PROFILE_STRICT;
-    }
-    sum->missing_undecided = e->run.undecided;
-    is_missing |= e->run.undecided && e->run.options->profile != PROFILE_STRICT &&
-                  findings_severity(choice, RULE_REF_002, SHAPE_ANY, &quirk) >= HPROF_WARNING;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        uint64_t total = rules[i] != RULE_HDR_001 || sum->is_part ? verdict->totals[rules[i]] : 0;
-
-        if (total && findings_severity(choice, rules[i], SHAPE_ANY, &quirk) == HPROF_ERROR) {
-            is_missing = true;
-            others -= total;
-        }
-    }
-    sum->incomplete = is_missing && !others && !e->run.memory.exhausted && !e->in.error;
-}
-
-/* What was counted becomes part of the summary. */
-static void summarize_counts(struct engine *e)
-{
-    struct hprof_summary *sum = e->run.summary;
-    const struct counts *counts = &e->run.sum;
-
-    sum->version = counts->version;
-    sum->id_size = counts->id_size;
-    sum->timestamp = counts->timestamp;
-    sum->bytes = counts->bytes;
-    sum->sound_until = counts->sound_until < counts->bytes ? counts->sound_until : counts->bytes;
-    sum->skipped = counts->skipped;
-    sum->is_part = counts->is_part;
-    sum->references = counts->references;
-    memcpy(sum->record_counts, counts->record_counts, sizeof sum->record_counts);
-    memcpy(sum->subrecord_counts, counts->subrecord_counts, sizeof sum->subrecord_counts);
-    sum->classes = sum->subrecord_counts[SUB_CLASS_DUMP];
-    sum->instances = sum->subrecord_counts[SUB_INSTANCE_DUMP];
-    sum->object_arrays = sum->subrecord_counts[SUB_OBJECT_ARRAY_DUMP];
-    sum->primitive_arrays = sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_DUMP] + sum->subrecord_counts[SUB_PRIMITIVE_ARRAY_NODATA];
-    sum->loaded_classes = e->file.classes.loaded.count;
-    sum->strings = sum->record_counts[TAG_UTF8];
-}
-
-/* The profile in which the dump has the fewest errors: the one that is used, if no other has fewer. */
-static size_t find_kindest(const struct engine *e, const struct severity_choice *choice, uint64_t errors)
-{
-    struct severity_choice other = *choice;
-    size_t kindest = choice->profile;
-    struct verdict verdict;
-
-    for (size_t profile = 0; errors && profile < PROFILE_COUNT; profile++) {
-        if (profile == PROFILE_AUTO)
-            continue;
-        other.profile = (enum profile)profile;
-        findings_verdict(&e->run.findings, &other, NULL, &verdict);
-        if (verdict.errors < errors) {
-            kindest = profile;
-            errors = verdict.errors;
-        }
-    }
-    return kindest;
-}
-
-/* Computes severities, totals and the likely producer. */
-static struct severity_choice conclude(struct engine *e)
-{
-    struct producer producer = guess_producer(&e->run, &e->file);
-    struct severity_choice choice = choose_severity(e, producer);
-    struct hprof_summary *sum = e->run.summary;
-    struct verdict verdict;
-
-    _Static_assert((size_t)RULE_COUNT <= (size_t)HPROF_RULE_ROOM, "each rule has its numbers in the summary");
-    summarize_counts(e);
-
-    findings_verdict(&e->run.findings, &choice, NULL, &verdict);
-    if (e->run.options->baseline) {
-        for (size_t rule = 0; rule < RULE_COUNT; rule++)
-            e->run.in_baseline[rule] = verdict.totals[rule] <= e->run.options->baseline[rule];
-        choice.in_baseline = e->run.in_baseline;
-        findings_verdict(&e->run.findings, &choice, NULL, &verdict);
-    }
-    count_missing(e, &choice, &verdict);
-    memcpy(sum->totals, verdict.totals, sizeof verdict.totals);
-    memcpy(sum->quirk_notes, verdict.quirk_notes, sizeof verdict.quirk_notes);
-    sum->profile = choice.profile;
-    sum->kindest_profile = find_kindest(e, &choice, verdict.errors);
-    sum->errors = verdict.errors;
-    sum->warnings = verdict.warnings;
-    sum->notes = verdict.notes;
-    sum->status = verdict.errors || sum->incomplete ? HPROF_INVALID : HPROF_VALID;
-    if (sum->incomplete && e->run.options->allow_incomplete)
-        sum->status = HPROF_VALID;
-    sum->producer = producer.name;
-    sum->producer_profile = producer.profile;
-    if (producer.profile != PROFILE_STRICT) {
-        struct severity_choice other = choice;
-        struct verdict quirks;
-
-        other.profile = producer.profile;
-        other.in_baseline = NULL;
-        findings_verdict(&e->run.findings, &choice, &other, &quirks);
-        memcpy(sum->quirks, quirks.totals, sizeof quirks.totals);
-        sum->quirk_errors = quirks.errors;
-        sum->quirk_warnings = quirks.warnings;
-        if (verdict.errors && quirks.errors == verdict.errors)
-            sum->accepted_by = hprof_profile_at(producer.profile)->name;
-    }
-
-    sum->compressed = e->in.compressed;
-    /* The second look may leave the file anywhere. */
-    sum->file_bytes = input_file_size(&e->in);
-    if (sum->file_bytes < input_file_position(&e->in))
-        sum->file_bytes = input_file_position(&e->in);
-    describe_failure(e);
-    conclude_transfer(e);
-    sum->transfer = e->run.sum.transfer;
-    sum->hint = choose_hint(e);
-    return choice;
-}
-
-/* The last progress is all bytes, wherever the second look left the file. */
-static void end_progress(struct engine *e)
-{
-    const struct hprof_summary *sum = e->run.summary;
-    bool whole = sum->status == HPROF_VALID || sum->status == HPROF_INVALID;
-
-    if (e->run.options->on_progress && !e->run.stopped)
-        stop_if(e, e->run.options->on_progress(e->run.options->context, whole ? sum->file_bytes : input_file_position(&e->in),
-                                               input_file_size(&e->in)));
-}
-
-static enum hprof_status run(struct engine *e)
-{
-    const struct hprof_options *options = e->run.options;
-    struct hprof_summary *sum = e->run.summary;
-    struct severity_choice choice;
-
-    check_dump(e);
-    findings_end(&e->run.findings);
-    /* Findings from before memory ran out are still shown, with the memory that the rest has released. */
-    e->run.memory.limit = 0;
-    if (options->on_finding)
-        findings_prepare(&e->run.findings);
-    choice = conclude(e);
-    end_progress(e);
-    if (options->on_summary && !e->run.stopped)
-        stop_if(e, options->on_summary(options->context, sum));
-    if (options->on_finding && !e->run.stopped)
-        stop_if(e, findings_show(&e->run.findings, &choice, options->max_errors, options->on_finding, options->context));
-    describe_failure(e);
-    return sum->status;
-}
-
-/* Why the options are not valid, in a sentence; NULL if they are. */
-static const char *why_refused(const struct hprof_options *options)
-{
-    const struct hprof_allocator *allocator = options->allocator;
-
-    for (size_t rule = 0; options->severities && rule < RULE_COUNT; rule++)
-        if (options->severities[rule] > HPROF_ERROR && options->severities[rule] != HPROF_UNCHANGED)
-            return "the options have a severity that does not exist";
-    if (options->testing && !sizes_are_allowed(options->testing))
-        return "the options of a test have a size that is not allowed";
-    if (allocator && (!allocator->allocate || !allocator->release))
-        return "the allocator lacks a function";
-    return options->profile < PROFILE_COUNT ? NULL : "the options have a profile that does not exist";
-}
-
-/* Nothing was read, so the summary has nothing but the reason. `options` is NULL if they cannot be used. */
-static enum hprof_status refuse(const struct hprof_options *options, struct hprof_summary *result, enum hprof_status status,
-                                const char *reason)
-{
-    struct hprof_summary summary = {.struct_size = sizeof summary, .status = status, .version = "", .producer = ""};
-
-    snprintf(summary.failure, sizeof summary.failure, "%s", reason);
-    give_versioned(result, &summary, sizeof summary);
-    if (options && options->on_summary)
-        (void)options->on_summary(options->context, &summary);
-    return status;
 }
 
 /* Both lists, in the order of the file. */
@@ -370,7 +28,6 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
     }
 }
 
-/* The context takes about 100 KB, so it comes from the caller's allocator, not from the stack. */
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
                                   struct jumps *jumps, struct counted *counted, unsigned without)
 {
@@ -380,28 +37,19 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     enum hprof_status status;
 
     memory_init(&own, options->allocator, 0);
-    e = memory_get_zeroed(&own, sizeof *e);
+    e = engine_new(options, &summary, &own);
     if (!e)
-        return refuse(options, result, HPROF_LIMIT, "memory ran out at the start");
-    e->run.summary = &summary;
-    engine_init(e, options);
-    /* run() reports a failure in e->run.memory or e->in */
-    (void)input_open(&e->in, source, options->testing ? options->testing->block : 0, &e->run.sizes, &e->run.memory,
-                     on_gzip_fault, e);
-    input_allow_going_back(&e->in);
-    if (options->threads > 1)
-        input_allow_threads(&e->in, options->threads);
+        return refuse_check(options, result, HPROF_LIMIT, no_memory_to_begin);
     e->is_followed = jumps && !(without & WITHOUT_LONG_ARRAYS);
     e->run.counted = counted;
-    findings_want(&e->run.findings, options->on_finding != NULL, !(without & WITHOUT_REFERENCES));
-    begin_gzip(e);
-    status = run(e);
+    if (without & WITHOUT_REFERENCES)
+        findings_want(&e->run.findings, options->on_finding != NULL, false);
+    engine_read(e, source);
+    status = engine_conclude(e);
     if (jumps)
         hand_over_jumps(e, jumps);
     give_versioned(result, &summary, sizeof summary);
-    engine_clear(e);
-    findings_clear(&e->run.findings);
-    memory_put(&own, e, sizeof *e);
+    engine_delete(e, &own);
     return status;
 }
 
@@ -422,12 +70,12 @@ static enum hprof_status validate_if_allowed(struct input_source source, const c
                                              const struct hprof_options *options, struct hprof_summary *summary)
 {
     struct hprof_options own;
-    const char *reason = options ? take_versioned(&own, sizeof own, options) : "there are no options";
+    const char *reason = take_options(&own, options);
 
     if (reason)
-        return refuse(NULL, summary, HPROF_USAGE, reason);
-    reason = unusable ? unusable : is_versioned(summary) ? why_refused(&own) : not_initialised;
-    return reason ? refuse(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL, 0);
+        return refuse_check(NULL, summary, HPROF_USAGE, reason);
+    reason = unusable ? unusable : why_refused(&own, summary);
+    return reason ? refuse_check(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL, 0);
 }
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)

@@ -3,10 +3,10 @@
 #include "input/input_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@
 
 struct input_source source_of_fd(int fd)
 {
-    struct input_source s = {.fd = fd, .wake_fd = -1};
+    struct input_source s = {.fd = fd, .wake = {-1, -1}};
     struct stat status;
     off_t here;
 
@@ -33,7 +33,7 @@ struct input_source source_of_fd(int fd)
 struct input_source source_of_memory(const void *bytes, size_t size, bool as_pipe)
 {
     return (struct input_source){
-        .fd = -1, .wake_fd = -1, .bytes = bytes, .byte_count = size, .size = as_pipe ? 0 : size, .seekable = !as_pipe};
+        .fd = -1, .wake = {-1, -1}, .bytes = bytes, .byte_count = size, .size = as_pipe ? 0 : size, .seekable = !as_pipe};
 }
 
 static bool has_callbacks(const struct input_source *s)
@@ -62,32 +62,35 @@ bool source_wake_begin(struct input_source *s)
 {
     if (has_callbacks(s))
         return s->seekable;
-    if (s->fd >= 0 && !s->seekable)
-        s->wake_fd = eventfd(0, EFD_CLOEXEC);
-    return s->fd < 0 || s->seekable || s->wake_fd >= 0;
+    if (s->fd < 0 || s->seekable)
+        return true;
+    if (pipe(s->wake) != 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        (void)fcntl(s->wake[i], F_SETFD, FD_CLOEXEC);
+    return true;
 }
 
 void source_wake(struct input_source *s)
 {
-    uint64_t one = 1;
-
-    if (s->wake_fd >= 0 && write(s->wake_fd, &one, sizeof one) < 0)
-        return; /* cannot be: the counter is 0 */
+    if (s->wake[1] >= 0 && write(s->wake[1], "", 1) < 0)
+        return; /* cannot be: the pipe is empty */
 }
 
 void source_wake_end(struct input_source *s)
 {
-    if (s->wake_fd >= 0)
-        close(s->wake_fd);
-    s->wake_fd = -1;
+    for (int i = 0; i < 2 && s->wake[i] >= 0; i++) {
+        close(s->wake[i]);
+        s->wake[i] = -1;
+    }
 }
 
 /* Waits until a pipe has bytes or ends, or the source is woken. False with errno 0 if it is. */
 static bool wait_for_bytes(const struct input_source *s)
 {
-    struct pollfd wanted[] = {{.fd = s->fd, .events = POLLIN}, {.fd = s->wake_fd, .events = POLLIN}};
+    struct pollfd wanted[] = {{.fd = s->fd, .events = POLLIN}, {.fd = s->wake[0], .events = POLLIN}};
 
-    while (poll(wanted, s->wake_fd < 0 ? 1 : 2, -1) < 0)
+    while (poll(wanted, s->wake[0] < 0 ? 1 : 2, -1) < 0)
         if (errno != EINTR)
             return false;
     errno = 0;
@@ -96,7 +99,7 @@ static bool wait_for_bytes(const struct input_source *s)
 
 static ssize_t read_descriptor(const struct input_source *s, uint8_t *to, size_t n)
 {
-    if (s->wake_fd >= 0 && !wait_for_bytes(s))
+    if (s->wake[0] >= 0 && !wait_for_bytes(s))
         return errno ? -1 : 0;
     for (;;) {
         ssize_t got = s->seekable ? pread(s->fd, to, n, (off_t)(s->origin + s->position)) : read(s->fd, to, n);

@@ -18,7 +18,7 @@ struct input_source {
 
     /* private */
     int fd;      /* -1 for none */
-    int wake_fd; /* readable once source_wake() was called; -1 for none */
+    int wake[2]; /* a pipe whose first end is readable once source_wake() was called; -1 for none */
     uint64_t origin;
     const uint8_t *bytes;
     uint64_t byte_count;

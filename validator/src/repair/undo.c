@@ -76,7 +76,7 @@ static bool undo_all(struct undo *u, struct input_source source)
     size_t n;
 
     if (source.fd == u->r->to)
-        source = (struct input_source){.fd = source.fd, .wake_fd = -1, .seekable = true, .size = u->r->written};
+        source = (struct input_source){.fd = source.fd, .wake = {-1, -1}, .seekable = true, .size = u->r->written};
     source_seek(&source, u->skipped);
     u->is_exact = true;
     while (u->is_exact && (n = source_read(&source, u->in, BLOCK)) > 0) {
