@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/way.h"
 
 enum {
     PARTS_MEASURED = 16 /* all are measured again with the next, so their number is bounded */
@@ -160,15 +161,20 @@ bool crossing_goes_on(struct engine *e, uint64_t length)
 {
     size_t most = e->cut.tag == SUB_CLASS_DUMP ? e->run.sizes.class_dump : e->run.sizes.sight;
     bool more = false, goes_on;
-    uint64_t size;
+    uint64_t size, rest;
     struct sight s;
+    uint32_t time;
 
     if (input_need(&e->in, RECORD_HEADER_SIZE + most + e->run.sizes.sight) <= RECORD_HEADER_SIZE)
         return false;
+    time = get_u4(e->in.at + RECORD_TIME_AT);
     input_advance(&e->in, RECORD_HEADER_SIZE);
     size = measure_crossing(e, length, &more);
+    rest = more ? length : size - e->cut.passed;
     s = sight_beyond(e, 0);
-    goes_on = more ? segment_continues(&s, length, length) : size && segment_continues(&s, length, size - e->cut.passed);
+    goes_on = (more || size) && segment_continues(&s, length, rest);
+    if (!more && (rest >= length || rest >= s.size) && !is_time_after(time, e->framing.times[0]))
+        goes_on = false;            /* nothing in sight says that this is a segment, nor does its header */
     e->in.at -= RECORD_HEADER_SIZE; /* all of that was in memory */
     e->in.offset -= RECORD_HEADER_SIZE;
     return goes_on;

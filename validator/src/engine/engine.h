@@ -75,7 +75,7 @@ struct framing {
     uint64_t skipped_before; /* what was skipped before the present record */
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
     uint64_t last_string;    /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
-    uint64_t doubted_until;  /* the end of the last sub-record that was too long for its kind; none within it is doubted */
+    uint64_t looked_again;   /* bytes that were looked over more than once: see may_look_again() */
     uint64_t searched_until; /* the end of what was searched for items within a record; none that begins before is searched */
     uint64_t
         frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
@@ -255,6 +255,9 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
 /* Whether a chain of sub-records begins within the one here, of `size` bytes, and leads past its end. Then goes on with the chain,
  * and sets e->resume. */
 bool resume_within(struct engine *e, uint64_t size);
+/* Whether the next search may look over so many bytes that others look over, too. All together they are a few times those of the
+ * dump so far: so time is linear. */
+bool may_look_again(struct engine *e, uint64_t bytes);
 /* Whether such a chain begins at an offset within it. */
 bool goes_on_within(struct engine *e, uint64_t size, uint64_t from);
 /* Like resume_in_record() where no record is known to hold what follows. */

@@ -213,10 +213,19 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     return true;
 }
 
+bool may_look_again(struct engine *e, uint64_t bytes)
+{
+    enum { TIMES = 8 };
+
+    if (e->framing.looked_again + bytes > TIMES * (e->in.offset + WAY_SIGHT))
+        return false;
+    e->framing.looked_again += bytes;
+    return true;
+}
+
 /* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end;
- * 0 if there is none, or if this sub-record begins within one that was searched: so time is linear. *record_end becomes
- * UINT64_MAX where it is not credible. Where it is in doubt whether this sub-record is too long at all, the chain must be sure
- * before its end. */
+ * 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this sub-record is too
+ * long at all, the chain must be sure before its end. */
 static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
 {
     uint64_t here = e->in.offset;
@@ -224,9 +233,6 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
     struct search search;
     struct way way;
 
-    if (here < e->framing.doubted_until)
-        return 0;
-    e->framing.doubted_until = here + size;
     s = look_far(e);
     if (*record_end != UINT64_MAX && !end_is_credible(&s, *record_end - here))
         *record_end = UINT64_MAX;
@@ -234,6 +240,8 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
         return 0;
     search = search_in(e, &s, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here);
     search.past = size < s.size ? size : 0;
+    if (!may_look_again(e, search.past > until ? search.past : until))
+        return 0;
     search.is_doubt = is_doubt;
     way = find_way(&search, from, until < s.size ? until : s.size);
     return way.kind == WAY_SUBRECORD ? way.at : 0;
@@ -258,23 +266,21 @@ bool resume_within(struct engine *e, uint64_t size)
 
 bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
 {
-    uint64_t end = e->position.heap_end, doubted_until = e->framing.doubted_until;
+    uint64_t end = e->position.heap_end;
 
-    if (from < size && way_within(e, size, false, from, from + 1, &end) == from)
-        return true;
-    e->framing.doubted_until = doubted_until;
-    return false;
+    return from < size && way_within(e, size, false, from, from + 1, &end) == from;
 }
 
 /* What was read since a checkpoint does not count, but for what it defined. */
 static void forget_since(struct engine *e, const struct checkpoint *to)
 {
-    uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until;
+    uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until, looked_again = e->framing.looked_again;
 
     findings_roll_back(&e->run.findings, &to->findings);
     restore(e, to);
     e->framing.frontier = frontier; /* time stays linear */
     e->framing.sought_until = sought_until;
+    e->framing.looked_again = looked_again;
     forget_checkpoints(e, to);
 }
 

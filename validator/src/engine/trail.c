@@ -202,41 +202,64 @@ static uint64_t reach(struct engine *e, uint64_t record_end)
     return found == UINT64_MAX ? found : here + found;
 }
 
-/* Whether a chain that begins directly after the failure leads further than the one here, which begins before the failure. */
+/* Whether a chain that begins directly after the failure leads further than the one here, which begins before the failure. Not if
+ * that one's record ends before the failure: then other records lead past it. */
 static bool is_outreached(struct engine *e, uint64_t failed_at, uint64_t record_end)
 {
     enum { DIRECTLY = 64 }; /* bytes: a sub-record without its elements and values */
     uint64_t here = e->in.offset, reached = reach(e, record_end), end = record_end;
     bool is_outreached;
 
-    if (reached == UINT64_MAX || !go_to(e, failed_at))
+    if (reached == UINT64_MAX || reached < failed_at || !go_to(e, failed_at))
         return false;
     is_outreached = go_to_way(e, &end, failed_at + DIRECTLY, UINT64_MAX) == WAY_SUBRECORD && reach(e, end) > reached;
     return is_outreached || !go_to(e, here);
+}
+
+/* The sub-record at an offset was too long: a chain that begins in it, here, leads past its end. The way is sought in it as after any
+ * failure, because there may be other damage between that offset and this one. But an array may hold a dump. */
+static void go_to_first_way(struct engine *e, uint64_t wrong_at, uint8_t tag, uint64_t *record_end)
+{
+    uint64_t found = e->in.offset, end = *record_end;
+
+    if (tag == SUB_PRIMITIVE_ARRAY_DUMP || !go_to(e, wrong_at + 1))
+        return;
+    if (go_to_way(e, &end, found, UINT64_MAX) == WAY_SUBRECORD && e->in.offset < found)
+        *record_end = end;
+    else
+        go_to(e, found);
 }
 
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     enum way_kind kind = WAY_NONE;
     uint64_t first = failed_at;
+    uint8_t tag = 0;
     struct trail trail;
 
     if (!input_can_go_back(&e->in, e->phantoms.at))
         e->phantoms.end = 0;
-    if (failed_at <= e->framing.frontier || !follow_trail(e, failed_at, &trail))
+    if (!follow_trail(e, failed_at, &trail))
         return WAY_NONE;
-    e->framing.frontier = failed_at;
     if (trail.doubtful < trail.items.count)
         first = trail.items.at[trail.doubtful % MARKS];
     first = before_phantoms(e, first);
+    if (failed_at <= e->framing.frontier && !may_look_again(e, failed_at - first))
+        return WAY_NONE;
+    if (failed_at > e->framing.frontier)
+        e->framing.frontier = failed_at;
     if (first < failed_at && input_go_back(&e->in, first))
         kind = go_to_way(e, record_end, failed_at, failed_at);
     if (kind == WAY_SUBRECORD && is_outreached(e, failed_at, *record_end))
         kind = WAY_NONE;
     first = failed_at;
     for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.items.count; i++)
-        if (trail.items.at[i % MARKS] <= e->in.offset)
+        if (trail.items.at[i % MARKS] <= e->in.offset) {
             first = trail.items.at[i % MARKS];
+            tag = trail.tag[i % MARKS];
+        }
+    if (kind == WAY_SUBRECORD && first < failed_at)
+        go_to_first_way(e, first, tag, record_end);
     leave_out_from(e, before_phantoms(e, first), failed_at, from);
     return kind;
 }

@@ -293,6 +293,8 @@ static void copy_next_subrecords(struct repair *r)
         copy_subrecord(r, jump.to - jump.from, true);
     } else if (repair_measure_next(r, &m)) {
         copy_subrecord(r, m.size, false);
+    } else if (jumps_go_on(&r->jumps, &r->next_jump, r->in.offset, r->heap.end, &jump)) {
+        follow_jump(r, &jump);
     } else {
         drop_subrecord(r, UINT64_MAX);
     }

@@ -45,6 +45,11 @@ bool replay_next(struct replay *r, struct replay_item *item)
         item->kind = REPLAY_SUBRECORD;
         item->frame = next_subrecord(r->in, r->heap_end - r->in->offset, r->id_size, r->version, &item->head);
         item->size = jumps ? jump.to - jump.from : item->head.size;
+        if (jumps || item->frame == FRAME_RIGHT ||
+            !jumps_go_on(r->jumps, &r->next_jump, item->offset, r->heap_end, &item->jump))
+            return true;
+        item->kind = REPLAY_DAMAGE;
+        item->size = item->jump.to == UINT64_MAX ? UINT64_MAX : item->jump.to - item->offset;
         return true;
     }
     item->frame = next_record(r->in, &item->head);

@@ -52,6 +52,22 @@ bool jumps_here(const struct jumps *jumps, size_t *next, uint64_t offset, struct
     return jump->from == offset;
 }
 
+bool jumps_go_on(const struct jumps *jumps, size_t *next, uint64_t offset, uint64_t heap_end, struct jump *jump)
+{
+    size_t i = jumps_find(jumps, offset);
+
+    if (i && jumps_at(jumps, i - 1).to > offset)
+        i--;
+    for (*jump = jumps_at(jumps, i); !jump->failed || jump->to <= offset; *jump = jumps_at(jumps, ++i))
+        if (jump->from == NO_JUMP)
+            return false;
+    if (jump->from >= heap_end || jump->part)
+        return false;
+    jump->from = offset & NO_JUMP;
+    *next = i;
+    return true;
+}
+
 void jumps_note(struct jumps *jumps, uint64_t from, uint64_t to, uint64_t heap_end, bool failed)
 {
     jumps_shrink(jumps, jumps_find(jumps, from)); /* an unfilled length is found out late */
