@@ -70,7 +70,7 @@ def own_commands(reader: Reader, progress: Callable[[str], None], stop: threadin
             pass  # the calibration reports what is wrong
         except (ProtocolError, OSError) as error:
             words = "started once for each dump, and only its exit status counts, because there is no hello"
-            progress(f"{reader.title}: {words}: {error}")
+            progress(f"{reader.title}: {words}: {str(error).removeprefix('no hello: ')}")
             serve = [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, *program]
             return serve, shlex.join([*program, readers.FILE])
         finally:
