@@ -11,6 +11,19 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+# By the tag of a root: its kind, how many IDs and how many other bytes follow.
+ROOTS = {
+    0x01: ("ROOT_JNI_GLOBAL", 2, 0),
+    0x02: ("ROOT_JNI_LOCAL", 1, 8),
+    0x03: ("ROOT_JAVA_FRAME", 1, 8),
+    0x04: ("ROOT_NATIVE_STACK", 1, 4),
+    0x05: ("ROOT_STICKY_CLASS", 1, 0),
+    0x06: ("ROOT_THREAD_BLOCK", 1, 4),
+    0x07: ("ROOT_MONITOR_USED", 1, 0),
+    0x08: ("ROOT_THREAD_OBJECT", 1, 8),
+    0xFF: ("ROOT_UNKNOWN", 1, 0),
+}
+KINDS = [kind for kind, _, _ in ROOTS.values()]
 NAME = "example"
 HELLO: dict[str, Any] = {
     "protocol": 1,
@@ -18,7 +31,7 @@ HELLO: dict[str, Any] = {
     "version": "1",
     "bugs": "https://example.org/bugs",
     "unsupported": {"version-1.0.3": "the versions of Java alone"},
-    "counts": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots", "ends"],
+    "counts": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots", *KINDS, "ends"],
     "digests": ["instance_bytes", "object_arrays", "primitive_arrays"],
     "references": "exact",
 }
@@ -26,8 +39,6 @@ HEADERS = {b"JAVA PROFILE 1.0.1", b"JAVA PROFILE 1.0.2"}
 WIDTHS = {4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
 OBJECT, BOOLEAN = 2, 4
 UTF8, HEAP_DUMP, SEGMENT, END = 0x01, 0x0C, 0x1C, 0x2C
-# How many IDs and how many bytes follow the tag of a root.
-ROOTS = {0xFF: (1, 0), 1: (2, 0), 2: (1, 8), 3: (1, 8), 4: (1, 4), 5: (1, 0), 6: (1, 4), 7: (1, 0), 8: (1, 8)}
 
 
 class MalformedError(Exception):
@@ -101,9 +112,9 @@ def class_dump(cursor: Cursor) -> None:
 def sub_record(cursor: Cursor, found: Found) -> None:
     tag = cursor.number(1)
     if tag in ROOTS:
-        ids, more = ROOTS[tag]
+        root, ids, more = ROOTS[tag]
         cursor.bytes(ids * cursor.id_size + more)
-        found.counts["roots"] += 1
+        found.counts.update(["roots", root])
     elif tag == 0x20:
         class_dump(cursor)
         found.counts["classes"] += 1

@@ -22,13 +22,13 @@ from hprof_corpus import layouts
 from hprof_corpus.digest import Content, Parts, identity
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
-from hprof_corpus.truth import OBJECTS, Holds, holds, requires
+from hprof_corpus.truth import OBJECTS, ROOTS, Holds, holds, requires
 from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
 _UTF8 = next(record.tag for record in layouts.RECORDS if record.name == "UTF8")
 _END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END")
-_COUNTED = {name: count for count, names in OBJECTS.items() for name in names}
+_COUNTED = {"CLASS_DUMP": "classes", **{name: count for count, names in OBJECTS.items() for name in names}}
 
 
 _INSTALLED = Path(__file__).resolve().parent / "tree"  # what the package has of the tree: setup.py
@@ -60,13 +60,13 @@ def work_folder(root: Path) -> Path:
 class Truth:
     """What is in a file. Digests are None where its framing is broken: then counts are those of the corpus text."""
 
-    counts: dict[str, int]
+    counts: dict[str, int]  # a kind of root that is not named does not occur
     exact: dict[str, Entry] | None
     resolved: dict[str, Entry] | None
     skipped: dict[str, int] | None = None  # by lengths alone, where they lead to the end: as right as the text
 
     def allows(self, name: str, found: int | None) -> bool:
-        return found == self.counts[name] or (self.skipped is not None and found == self.skipped[name])
+        return found == self.counts.get(name, 0) or (self.skipped is not None and found == self.skipped.get(name, 0))
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,8 @@ class Case:
 
 def counts_of(held: Holds) -> dict[str, int]:
     """By the names of PROTOCOL.md, 2.1."""
-    return {**held.counts(), "ends": held.records.get("HEAP_DUMP_END", 0)}
+    kinds = {name: held.sub_records[name] for name in ROOTS if name in held.sub_records}
+    return {**held.counts(), **kinds, "ends": held.records.get("HEAP_DUMP_END", 0)}
 
 
 def _by_lengths(data: memoryview) -> dict[str, int] | None:
@@ -126,7 +127,11 @@ def _by_lengths(data: memoryview) -> dict[str, int] | None:
             if framed.tag in _HEAP_TAGS:
                 for shape, *_ in subrecords(data, framed.body, framed.end, shapes):
                     name = shape.record.name
-                    found[_COUNTED.get(name, "classes" if name == "CLASS_DUMP" else "roots")] += name != "HEAP_DUMP_INFO"
+                    if name in ROOTS:
+                        found[name] = found.get(name, 0) + 1
+                        found["roots"] += 1
+                    elif name in _COUNTED:
+                        found[_COUNTED[name]] += 1
             elif framed.tag == _UTF8:
                 found["strings"] += framed.length >= header.id_size
             elif framed.tag == _END:
@@ -267,6 +272,11 @@ def needs(root: Path) -> list[list[str]]:
 
 def _is_chosen(one: _Listed, patterns: list[str]) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(word, pattern) for word in (one.name, *one.rules) for pattern in patterns)
+
+
+def chosen_names(root: Path, patterns: list[str]) -> list[str]:
+    """Of the cases whose name or one of whose rules matches a pattern."""
+    return [one.name for one in _listed(root) if _is_chosen(one, patterns)]
 
 
 _CONTROLS = 20

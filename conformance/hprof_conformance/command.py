@@ -38,7 +38,8 @@ def own_program(named: str) -> Path:
     """What `--reader` or `--producer` names."""
     path = Path(named).resolve()
     if not path.exists():
-        raise RefusedError(f"{named}: no such file")
+        script = "; a command with arguments needs a script of its own" if " " in named else ""
+        raise RefusedError(f"{named}: no such file{script}")
     if not path.is_file() or not os.access(path, os.X_OK):
         raise RefusedError(f"{named}: not an executable file")
     return path

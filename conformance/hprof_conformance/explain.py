@@ -24,7 +24,7 @@ _SUMS = 1 << 128
 _DIGEST = re.compile(r"(\d+) items, ([0-9a-f]{32})")  # as outcomes.py writes them
 _TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
 _FORMATS = {4: ">?", 5: ">H", 6: ">f", 7: ">d", 8: ">b", 9: ">h", 10: ">i", 11: ">q"}
-_REFERENCE, _CHAR, _FLOAT, _DOUBLE = 2, 5, 6, 7
+_REFERENCE, _CHAR, _FLOAT, _DOUBLE, _LONG = 2, 5, 6, 7, 11
 _CANONICAL = {_FLOAT: bytes.fromhex("7fc00000"), _DOUBLE: bytes.fromhex("7ff8000000000000")}
 _MOST = 3  # examples of one guess
 _LONGEST = 40  # units of a text that are shown
@@ -135,6 +135,16 @@ def _zeros(data: bytes, _: int) -> bytes:
     return bytes(len(data))
 
 
+def _low_half(fill: bytes) -> Callable[[bytes, int], bytes]:
+    """Of each long, what an int holds. `fill` is what the high half of a negative int becomes."""
+
+    def change(data: bytes, _: int) -> bytes:
+        halves = [data[at + 4 : at + 8] for at in range(0, len(data), 8)]
+        return b"".join((fill if half[0] & 0x80 else bytes(4)) + half for half in halves)
+
+    return change
+
+
 _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "names: each half of a surrogate pair is U+FFFD": lambda item: _names_without_surrogates(item, 1),
     "names: each half of a surrogate pair is three times U+FFFD": lambda item: _names_without_surrogates(item, 3),
@@ -149,6 +159,11 @@ _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "each element is null": lambda item: _changed(item, {3: bytes(len(item[3]))}) if item[0] == b"object array" else item,
     "each reference is null": lambda item: _by_type(item, [_REFERENCE], _zeros),
     "each number is 0": lambda item: _by_type(item, _TYPES, _zeros),
+}
+
+_ALONE: dict[str, Callable[[Parts], Parts]] = {  # fit most dumps, so trying each with all others would take long
+    "each long is read as an int": lambda item: _by_type(item, [_LONG], _low_half(b"\xff" * 4)),
+    "each long is read as an int without a sign": lambda item: _by_type(item, [_LONG], _low_half(bytes(4))),
 }
 
 
@@ -246,9 +261,21 @@ class Explainer:
         if int(one[1]) == kept.count - 1:
             missing = (item for item in kept.items if (_hash(item) + delta) % _SUMS == 0)
             return next((f"{self._item(item)} is missing" for item in missing), "")
+        if int(one[1]) < kept.count:
+            return self._missing(kept, kept.count - int(one[1]), delta)
         if int(one[1]) != kept.count:
             return ""
         return self._changed(kept.items, delta)
+
+    def _missing(self, kept: Kept, number: int, delta: int) -> str:
+        """That all items of one class or one type of elements are missing, if it is so."""
+        groups: dict[bytes, list[Parts]] = {}
+        for item in kept.items:
+            groups.setdefault(item[1 if item[0] == b"static" else 2], []).append(item)
+        for items in groups.values():
+            if len(items) == number and (sum(map(_hash, items)) + delta) % _SUMS == 0:
+                return f"all {number} of one kind are missing, such as {self._item(items[0])}"
+        return ""
 
     def _examples(self, words: str, changed: list[tuple[Parts, Parts, int]]) -> str:
         some = "; ".join(self._difference(item, wrong) for item, wrong, _ in changed[:_MOST])
@@ -258,9 +285,9 @@ class Explainer:
     def _changed(self, items: list[Parts], delta: int) -> str:
         hashes = [_hash(item) for item in items]
         matching: dict[str, Callable[[Parts], Parts]] = {}
-        for words, guess in _GUESSES.items():
+        for words, guess in (_GUESSES | _ALONE).items():
             changed = _made_by(guess, items, hashes)
-            if changed:
+            if changed and words in _GUESSES:
                 matching[words] = guess
             if changed and sum(each[2] for each in changed) % _SUMS == delta:
                 return self._examples(words, changed)

@@ -45,14 +45,22 @@ def arguments() -> argparse.Namespace:
         prog="conformance/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--readers", type=_list, help="names, separated by commas, or `none`")
-    parser.add_argument("--reader", metavar="PROGRAM", help="speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it")
+    parser.add_argument(
+        "--reader",
+        metavar="PROGRAM",
+        help="a file that can be executed: it speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it",
+    )
     parser.add_argument("--producers", type=_list, help="names, separated by commas, or `none`")
     parser.add_argument("--producer", metavar="PROGRAM", help="a program that writes a dump to the file that it is given")
     parser.add_argument(
         "--filter", metavar="COMMAND", help="a program that reads a dump and writes one, such as a redactor: `./redact IN OUT`"
     )
-    parser.add_argument("--cases", type=_list, default=[], help="patterns of names or rules, separated by commas")
-    parser.add_argument("--list", action="store_true", help="readers, producers and the number of cases")
+    parser.add_argument(
+        "--cases", type=_list, default=[], help="patterns of names or rules, separated by commas, such as 'valid/*,gold/*,REC-002'"
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="readers, producers and the number of cases; with --cases: the cases that match"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="readers that run at the same time")
     parser.add_argument(
         "--report",
@@ -206,6 +214,9 @@ def _run() -> int:
 
     steps.show(progress)
     all_cases = cases.names(root)
+    if asked.list and asked.cases:
+        print("\n".join(cases.chosen_names(root, asked.cases)))
+        return 0
     if asked.list:
         _print_list(all_readers, all_producers, len(all_cases))
         return 0
@@ -242,11 +253,16 @@ def _conclude(asked: argparse.Namespace, result: report.Json, folder: Path) -> i
     """Differences fail unless another version is installed than the expectations name."""
     sys.stdout.write(texts.matrix(result))
     failed = False
+    sizes = {case["name"]: case["bytes"] for case in result["cases"]}
     for one in (*result["readers"], *result["producers"]):
+        differs = {cell["case"]: cell.get("differs", []) for cell in one.get("results", [])}
         expected_version = _expected(asked, one["name"]).version
         other = bool(expected_version) and one["version"] != expected_version
-        for surprise in one["surprises"]:
+        for surprise in sorted(one["surprises"], key=lambda surprise: sizes.get(surprise["case"], 0)):
             print(f"{one['name']}: {surprise['case']}: {surprise['what']}{' (another version)' if other else ''}")
+            known = {each["what"]: each["words"] for each in differs.get(surprise["case"], []) if "words" in each}
+            for what, words in known.items():
+                print(f"    {what}: {words}")
         failed = failed or (bool(one["surprises"]) and not other)
         if not one["ran"] and (asked.producer or asked.filter or report.fails_calibration(one)):
             print(f"{one['name']} {one['version']}: {one['why_not']}")

@@ -18,7 +18,7 @@ from hprof_conformance.calibration import Step
 from hprof_conformance.cases import Case
 from hprof_conformance.jvms import NotHereError
 from hprof_conformance.outcomes import Verdict, assess, notices_of_valid
-from hprof_conformance.protocol import Hello, ProtocolError, Reply
+from hprof_conformance.protocol import FieldsError, Hello, ProtocolError, Reply
 from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session
 
@@ -58,15 +58,19 @@ class Row:
         return not self.why_not
 
 
-def own_commands(reader: Reader, stop: threading.Event | None = None) -> tuple[list[str], str]:
-    """What starts the reader, and what a shell takes to run it on FILE. A program that says hello speaks the protocol; any other is
-    started once for each dump."""
+def own_commands(reader: Reader, progress: Callable[[str], None], stop: threading.Event | None = None) -> tuple[list[str], str]:
+    """What starts the reader, and what a shell takes to run it on FILE. A program that says hello, even a malformed hello, speaks
+    the protocol; any other is started once for each dump."""
     program = [str(reader.folder)]
     with tempfile.TemporaryDirectory() as folder:
         session = Session(program, Path(folder), stop=stop)
         try:
             session.start()
-        except (ProtocolError, OSError):
+        except FieldsError:
+            pass  # the calibration reports what is wrong
+        except (ProtocolError, OSError) as error:
+            words = "started once for each dump, and only its exit status counts, because there is no hello"
+            progress(f"{reader.title}: {words}: {str(error).removeprefix('no hello: ')}")
             serve = [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, *program]
             return serve, shlex.join([*program, readers.FILE])
         finally:
@@ -86,7 +90,7 @@ def run_reader(
     row = Row(reader)
     try:
         if reader.kind == "own":
-            command, row.by_hand = own_commands(reader, stop)
+            command, row.by_hand = own_commands(reader, progress, stop)
         else:
             command = readers.command(root, reader, build / reader.name)
             row.by_hand = readers.by_hand(root, reader, build / reader.name)

@@ -80,7 +80,7 @@ def differences(case: Case, hello: Hello, reply: Reply) -> tuple[list[Difference
     for name in hello.counts:
         found = reply.counts.get(name)
         if not case.truth.allows(name, found):
-            counts.append(Difference(name, str(case.truth.counts[name]), "not given" if found is None else str(found)))
+            counts.append(Difference(name, str(case.truth.counts.get(name, 0)), "not given" if found is None else str(found)))
     entries = []
     truth = case.truth.exact if hello.references == "exact" else case.truth.resolved
     for name in hello.digests if truth is not None else []:

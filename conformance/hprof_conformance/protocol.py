@@ -8,18 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hprof_corpus.truth import OBJECTS
+from hprof_corpus.truth import OBJECTS, ROOTS
 
 if TYPE_CHECKING:
     import jsonschema
 
 VERSION = 1
-COUNTS = (*OBJECTS, "objects", "classes", "roots", "strings", "ends")
+COUNTS = (*OBJECTS, "objects", "classes", "roots", *ROOTS, "strings", "ends")
 SCHEMA = Path(__file__).parent / "protocol.schema.json"
 
 
 class ProtocolError(Exception):
     """A reader wrote something that PROTOCOL.md does not allow."""
+
+
+class FieldsError(ProtocolError):
+    """A JSON object that lacks a field, or has one that the schema does not know."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,15 @@ def _parse(line: str, definition: str) -> dict[str, Any]:
     try:
         # An unpaired surrogate is legal in JSON, but no file in UTF-8 can hold one.
         found: Any = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
+        if not isinstance(found, dict):
+            raise ValueError
         _validator(definition).validate(found)
     except (ValueError, RecursionError) as error:  # or nested too deeply
-        raise ProtocolError(f"no JSON: {line.strip()[:200]}") from error
+        raise ProtocolError(f"no JSON object: {line.strip()[:200]}") from error
     except jsonschema.ValidationError as error:
-        raise ProtocolError(f"{definition}: {error.message[:300]}") from error
-    result: dict[str, Any] = found
-    return result
+        where = "".join(f" {name}:" for name in error.absolute_path)
+        raise FieldsError(f"{definition}:{where} {error.message[:300]}") from error
+    return found
 
 
 def parse_hello(line: str) -> Hello:

@@ -118,7 +118,8 @@ class Session:
             self._pending = b""
             line = self._line(_START_TIMEOUT)
             if isinstance(line, Reply):
-                raise ProtocolError(f"no hello: {line.outcome}: {line.message}")
+                flushed = "; is the line flushed?" if line.outcome == "hung" else ""
+                raise ProtocolError(f"no hello: {line.outcome}: {line.message}{flushed}")
             hello = parse_hello(line)
             if self.hello not in (None, hello):
                 self.stop()

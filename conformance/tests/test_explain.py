@@ -72,3 +72,38 @@ def test_two_faults_at_once() -> None:
     truth, found = (identity(Content(one), "exact")["statics"] for one in (dump, read("efbfbdefbfbd", "0xfffd")))
     said = Explainer(dump, "exact").explain("statics", *(f"{one.count} items, {one.sum:032x}" for one in (found, truth)))
     assert said.startswith("names: each half of a surrogate pair is U+FFFD; each half of a surrogate pair is U+FFFD: ")
+
+
+LONGS = """hprof "JAVA PROFILE 1.0.2" id-size 4 time 0
+utf8 $A "A"
+utf8 $x "x"
+load-class serial 1 class @A name $A
+segment {
+  class-dump @A super null {
+    field $x long
+  }
+  instance-dump @a class @A [ long FIRST ]
+  instance-dump @b class @A [ long SECOND ]
+}
+end
+"""
+
+
+@pytest.mark.parametrize(("read", "words"), [("-1", ""), ("4294967295", " without a sign")])
+def test_longs_that_are_read_as_ints(read: str, words: str) -> None:
+    def of(first: str, second: str) -> memoryview:
+        text = LONGS.replace("FIRST", first).replace("SECOND", second)
+        return memoryview(assemble(text).file.to_bytes())
+
+    right, wrong = of("8589934591", "12884901889"), of(read, "1")  # their low halves are -1 and 1
+    truth, found = (identity(Content(one), "exact")["instances"] for one in (right, wrong))
+    said = Explainer(right, "exact").explain("instances", *(f"{one.count} items, {one.sum:032x}" for one in (found, truth)))
+    assert said.startswith(f"each long is read as an int{words}: field x of A 0x") and f"is {read}, not 8589934591" in said, said
+
+
+def test_all_instances_of_a_class_are_missing() -> None:
+    text = LONGS.replace("FIRST", "1").replace("SECOND", "2")
+    data = memoryview(assemble(text).file.to_bytes())
+    truth = identity(Content(data), "exact")["instances"]
+    said = Explainer(data, "exact").explain("instances", f"0 items, {0:032x}", f"{truth.count} items, {truth.sum:032x}")
+    assert said.startswith("all 2 of one kind are missing, such as instance 0x") and said.endswith(" of A"), said

@@ -59,6 +59,7 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
         'for (JavaStatic each : one.getStatics()) { if (each.getField().getName().equals("MAX_VALUE")) continue;',
     ),
     ("shark-stream", "roots++;", "if (tag != HprofRecordTag.ROOT_THREAD_OBJECT) roots++;"),
+    ("shark-stream", "kinds.merge(tag, 1L, Long::sum);", "kinds.merge(HprofRecordTag.ROOT_JNI_GLOBAL, 1L, Long::sum);"),
     ("shark-stream", ".text(text)", ".text(text.length() > 60 ? text.substring(0, 60) : text)"),
     (  # NaN made canonical
         "haha-mat",

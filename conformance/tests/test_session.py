@@ -46,7 +46,7 @@ def dump(tmp_path: Path) -> Path:
         ("other-case", "crashed", "asked for bad, answered another"),
         ("ends", "crashed", "status 3"),
         ("closes", "crashed", "did not end"),
-        ("nested", "crashed", "no JSON: [["),
+        ("nested", "crashed", "no JSON object: [["),
         ("endless-line", "crashed", "a line of more than 1048576 bytes"),
         ("endless-errors", "crashed", "more than 1048576 bytes on standard error"),
         ("surrogate", "crashed", "?"),

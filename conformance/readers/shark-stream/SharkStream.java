@@ -1,6 +1,7 @@
 import java.io.File;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +27,12 @@ final class SharkStream implements Adapter {
 
     @Override
     public List<String> counts() {
-        return List.of("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots", "ends");
+        List<String> counts =
+                new ArrayList<>(List.of("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots", "ends"));
+        for (HprofRecordTag kind : HprofRecordTag.Companion.getRootTags()) {
+            counts.add(kind.name());
+        }
+        return counts;
     }
 
     @Override
@@ -58,6 +64,7 @@ final class SharkStream implements Adapter {
         private long objectArrays;
         private long primitiveArrays;
         private long roots;
+        private final Map<HprofRecordTag, Long> kinds = new EnumMap<>(HprofRecordTag.class);
         private long ends;
 
         Reading(Answer answer, long mask) {
@@ -72,6 +79,7 @@ final class SharkStream implements Adapter {
         void record(HprofRecordTag tag, long length, HprofRecordReader reader) {
             if (HprofRecordTag.Companion.getRootTags().contains(tag)) {
                 roots++;
+                kinds.merge(tag, 1L, Long::sum);
             }
             switch (tag) {
                 case STRING_IN_UTF8: {
@@ -202,6 +210,9 @@ final class SharkStream implements Adapter {
             answer.count("object_arrays", objectArrays);
             answer.count("primitive_arrays", primitiveArrays);
             answer.count("roots", roots);
+            for (HprofRecordTag kind : HprofRecordTag.Companion.getRootTags()) {
+                answer.count(kind.name(), kinds.getOrDefault(kind, 0L));
+            }
             answer.count("ends", ends);
         }
     }

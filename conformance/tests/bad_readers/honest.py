@@ -11,10 +11,10 @@ from typing import Any
 from hprof_corpus.digest import Content, Instance, Object, ObjectArray, PrimitiveArray, identity
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
-from hprof_corpus.truth import FEATURES, holds
+from hprof_corpus.truth import FEATURES, ROOTS, holds
 from hprof_corpus.walk import FramingError
 
-COUNTS = ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots"]
+COUNTS = ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots", *ROOTS]
 DIGESTS = [
     "strings",
     "classes",
@@ -52,7 +52,8 @@ def read(file: Path, change: Callable[[Content], None] = lambda content: None) -
     """`change` spoils what was read. Counts go with it."""
     data = memoryview(file.read_bytes())
     try:
-        counts = holds(data).counts()
+        held = holds(data)
+        counts = {**held.counts(), **{name: held.sub_records.get(name, 0) for name in ROOTS}}
         content = Content(decompressed(data) if is_gzip(data) else data)
     except FramingError as error:
         return {"outcome": "rejected", "message": str(error)}

@@ -34,6 +34,7 @@ OBJECTS = {
     "object_arrays": ("OBJECT_ARRAY_DUMP",),
     "primitive_arrays": ("PRIMITIVE_ARRAY_DUMP", "PRIMITIVE_ARRAY_NODATA"),
 }
+ROOTS = tuple(record.name for record in layouts.SUBRECORDS if record.name.startswith("ROOT_"))
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
 _END = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END")
 _SEGMENT = next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_SEGMENT")
@@ -58,7 +59,7 @@ class Holds:
     def counts(self) -> dict[str, int]:
         """By the names of PROTOCOL.md, 2.1."""
         found = {name: sum(self.sub_records.get(one, 0) for one in names) for name, names in OBJECTS.items()}
-        roots = sum(number for name, number in self.sub_records.items() if name.startswith("ROOT_"))
+        roots = sum(self.sub_records.get(name, 0) for name in ROOTS)
         found["objects"] = sum(found.values())
         return {**found, "classes": self.sub_records.get("CLASS_DUMP", 0), "roots": roots, "strings": self.strings}
 
