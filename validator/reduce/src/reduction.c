@@ -289,7 +289,7 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
         failed_add(&r->failed, hash);
     if (first >= 0)
         close(first);
-    while (quiet < LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
+    while (quiet < (unsigned)LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
         uint64_t runs = r->runs, size = r->size;
         bool has_found = false;
         int fd = open(base, O_RDONLY | O_CLOEXEC);
