@@ -296,7 +296,8 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
 
         if (fd < 0)
             return fail(r, base, strerror(errno));
-        end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, quiet, &has_found);
+        if (stage != STAGE_BYTES || links == LINKS_COUNT - 1) /* the most runs, for the least: after all else */
+            end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, quiet, &has_found);
         close(fd);
         if (has_found)
             base = r->out;

@@ -228,6 +228,22 @@ def test_damage_is_kept_if_it_is_the_cause(tmp_path: Path) -> None:
     assert len((tmp_path / "out.hprof").read_bytes()) <= 9
 
 
+def test_damage_shrinks_with_the_length_around_it(tmp_path: Path, planted: Path) -> None:
+    """The reader insists on the lengths of records, and crashes for one byte of a long damage within one."""
+    noise = bytes(byte for byte in os.urandom(3000) if byte != 0xDE)
+    data = chain(3)
+    at = data.index(b"\x1c\0\0\0\5")
+    end = at + 9 + int.from_bytes(data[at + 5 : at + 9], "big")
+    damage = b"\xee" + noise[:2000] + b"\xde" + noise[2000:]
+    heap = data[at + 9 : end] + damage if random.SystemRandom().randrange(2) else damage + data[at + 9 : end]
+    (tmp_path / "in.hprof").write_bytes(data[:at] + record(0x1C, heap) + data[end:])
+    done = reduce("in.hprof", "-o", "out.hprof", "--", planted, "damage", cwd=tmp_path)
+    assert done.status == 0, done.err
+    out = (tmp_path / "out.hprof").read_bytes()
+    assert (len(out), out[-10], out[-5:]) == (41, 0x1C, b"\0\0\0\1\xde"), out
+    assert runs_in(done) < 400, done.err
+
+
 # ---- The command --------------------------------------------------------------------------------------------------
 
 
