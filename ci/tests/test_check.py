@@ -135,6 +135,22 @@ def test_a_dump_that_is_dropped(kind: str, browser: Browser, server: Server, tmp
     assert server.asked[asked:] == []  # nothing has left the page
 
 
+def test_readme_has_what_the_page_shows(browser: Browser, tmp_path: Path) -> None:
+    """Of the dump that README truncates."""
+    readme = (SOURCE / "README.md").read_text()
+    section = re.search(r"^## In the browser\n(.*?)^## ", readme, re.DOTALL | re.MULTILINE)
+    assert section and "$ hprof-gen --like hotspot --bytes 16M " in readme and "$ head -c 9000000 " in readme
+    generate(tmp_path / "heap.hprof", "--like=hotspot", "--bytes=16M")
+    (tmp_path / "cut.hprof").write_bytes((tmp_path / "heap.hprof").read_bytes()[:9000000])
+    browser.evaluate("delete document.body.dataset.done")
+    browser.drop(tmp_path / "cut.hprof", "#drop")
+    browser.wait("document.body.dataset.done === 'check'")
+    browser.evaluate("document.getElementById('repair').click()")
+    browser.wait("document.body.dataset.done === 'repair'")
+    shown = browser.evaluate("['verdict', 'text', 'copy'].map(id => document.getElementById(id).innerText.trim()).join('\\n')")
+    assert f"```text\n{shown}\n```" in section[1], shown
+
+
 def test_what_is_no_dump(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "-no dump.txt").write_text("not a dump\n" * 10)
     browser.evaluate("delete document.body.dataset.done")
