@@ -90,10 +90,12 @@ def make_dump(kind: str, folder: Path) -> Path:
     generate(file, "--like=hotspot", "--objects=30000")
     whole = bytearray(file.read_bytes())
     if kind == "damaged":
-        at = random.randrange(len(whole) // 4, len(whole) - 50000)
-        print("damage at", at)
-        whole[at : at + 40000] = bytes(40000)
-        file.write_bytes(whole)
+        damaged = 0
+        while damaged == 0:  # all of it may lie in one long array
+            at = random.randrange(len(whole) // 4, len(whole) - 50000)
+            print("damage at", at)
+            file.write_bytes(whole[:at] + bytes(40000) + whole[at + 40000 :])
+            damaged = json.loads(tool("--stats", "--format=json", file.name, folder=folder))["damage"]["number"]
     elif kind == "truncated":
         file.write_bytes(whole[: len(whole) * 2 // 3])
     elif kind == "compressed":
