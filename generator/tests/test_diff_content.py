@@ -379,6 +379,13 @@ def test_the_rest_is_still_compared(ignored: str, values: dict[str, str], expect
     assert shown(found) == expected
 
 
+def test_a_key_without_a_value_is_an_entry(tmp_path: Path) -> None:
+    a, b = other(tmp_path, PAIRS="@one @n1 null null @two null")
+    a.write_bytes(heap(PAIRS="@one @n1 null null null null"))
+    arrays = report(a, b, "--ignore=order-of-maps")["kinds"]["object_arrays"]
+    assert (arrays["only_in_a"], arrays["only_in_b"]) == (1, 1)
+
+
 # ---- Real dumps ------------------------------------------------------------------------------------------------------
 
 

@@ -263,7 +263,8 @@ def test_a_mark_leads_to_the_gravest_of_its_findings(warning: str, shown: str, t
     """Two findings so close that the map has one mark for them."""
     lines = ['hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
     lines += ["load-class serial 1 class @object name $object", "segment {", "class-dump @object super null"]
-    lines += ["instance-dump @one class @object trace 9", "instance-dump @two class @nowhere", "root-sticky-class @object", "}", "end"]
+    lines += ["instance-dump @one class @object trace 9", "instance-dump @two class @nowhere", "root-sticky-class @object"]
+    lines += ["}", "end"]
     (tmp_path / "two.hprof").write_bytes(assemble("\n".join(lines)).file.to_bytes())
     options = ("--profile=strict", f"--warn={warning}", "--stats", "--format=html")
     page = validate(*options, tmp_path / "two.hprof").stdout.decode()
