@@ -104,8 +104,8 @@ static void decode(struct texts *t, struct units *to, const uint8_t *p, size_t s
     }
 }
 
-/* The bytes of the body of the last item from `at` on, or the first of them: no more than PIECE, and no part of a character. 0 at the
- * end, or if that failed. */
+/* The bytes of the body of the last item from `at` on, or the first of them: no more than PIECE, and no part of a character.
+ * 0 at the end, or if that failed. */
 static size_t next_piece(struct texts *t, unsigned side, const struct hprof_item *item, uint64_t at, const uint8_t **bytes)
 {
     const uint64_t left = item->body - at;

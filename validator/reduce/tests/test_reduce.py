@@ -213,6 +213,8 @@ def test_names_and_payload_are_blanked(tmp_path: Path, planted: Path) -> None:
         data = (tmp_path / f"{mode}.hprof").read_bytes()
         assert ends(planted, mode, tmp_path / f"{mode}.hprof") == -signal.SIGABRT
         assert b"secret" not in data and b"Name" not in data and b"PRIVATE" not in data, data
+        names = [data[start + 17 : end] for start, end, _ in parts(data) if data[start] == 1]
+        assert len(set(names)) == len(names) == (3 if mode == "names" else 0), names
 
 
 def test_damage_is_kept_if_it_is_the_cause(tmp_path: Path) -> None:

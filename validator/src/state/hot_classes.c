@@ -116,7 +116,8 @@ static bool add_number(struct wide_classes *wide, uint32_t number)
 }
 
 /* Adds the fields of one type of a class and its superclasses, and writes their number at an index. */
-static bool add_fields(struct wide_classes *wide, const struct classes *classes, uint32_t index, uint8_t type, uint64_t number_at)
+static bool add_fields(struct wide_classes *wide, const struct classes *classes, uint32_t index, uint8_t type,
+                       uint64_t number_at)
 {
     uint64_t total = classes_layout(classes, index)->total;
 
