@@ -178,7 +178,7 @@ def test_long_arrays_take_no_memory(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(dump_of(EMPTY | {"TEXT": "(hunter2 and more)"}))
     has_sanitizer = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")  # which reserves much more
     limit = [] if has_sanitizer else ["bash", "-c", 'ulimit -v 524288; exec "$@"', "bash"]
-    command = [*limit, TOOL, "--assert-redacted", "--jobs=1", tmp_path / "a", tmp_path / "b"]
+    command = [*limit, TOOL, "--assert-redacted", "--jobs=1", str(tmp_path / "a"), str(tmp_path / "b")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     assert '"hunter2 and more"' in done.stdout
