@@ -46,7 +46,8 @@ class Root:
             shutil.copy(file, self.folder / "tmp")
 
     def shell(self, line: str, folder: str = "/tmp", user: str = "root") -> str:
-        command = ("env", "--unset=TMPDIR", "sh", "-ec", f"cd {shlex.quote(folder)}\n{line}")
+        clean = ("env", "--ignore-environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root")
+        command = (*clean, "sh", "-ec", f"cd {shlex.quote(folder)}\n{line}")
         return run("chroot", f"--userspec={user}", self.folder, *command)
 
 
@@ -210,7 +211,7 @@ def test_dockerfile(bare: Root) -> None:
             case "WORKDIR", [folder]:
                 (root.folder / folder[1:]).mkdir(exist_ok=True)
             case "RUN", _:
-                root.shell(words, folder)
+                root.shell(f"mount -t proc proc /proc\ntrap 'umount /proc' EXIT\n{words}", folder)
             case "USER", [user]:
                 pass
             case "ENTRYPOINT", _:

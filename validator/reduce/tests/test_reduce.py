@@ -217,6 +217,26 @@ def test_names_and_payload_are_blanked(tmp_path: Path, planted: Path) -> None:
         assert len(set(names)) == len(names) == (3 if mode == "names" else 0), names
 
 
+def test_a_class_loses_what_it_does_not_need(tmp_path: Path, planted: Path) -> None:
+    """Constants, static fields, fields and the class loader, which is an object that goes."""
+    heap = struct.pack(">BQIQQQQQQI", 0x20, 900, 0, 0, 2000, 0, 0, 0, 0, 8)
+    heap += struct.pack(">HHBIHBQ", 2, 1, 10, 7, 2, 11, 8)
+    heap += struct.pack(">HQBIQBQQBB", 3, 100, 10, 7, 101, 11, 8, 102, 8, 9)
+    heap += struct.pack(">HQBQB", 2, 103, 10, 104, 10)
+    heap += struct.pack(">BQIQIII", 0x21, 901, 0, 900, 8, 1, 2)
+    heap += struct.pack(">BQIIB", 0x23, 2000, 0, 3, 8) + b"abc"
+    (tmp_path / "in.hprof").write_bytes(chain(1)[:31] + record(0x1C, heap) + record(0x2C, b""))
+    done = reduce("in.hprof", "-o", "out.hprof", "--", planted, "class", cwd=tmp_path)
+    assert done.status == 0, done.err
+    data = (tmp_path / "out.hprof").read_bytes()
+    assert assert_minimal(planted, "class", tmp_path / "out.hprof", tmp_path) == 2
+    static_field = struct.pack(">HHQBQH", 0, 1, 101, 11, 0, 0)
+    assert data[-len(static_field) :] == static_field
+    assert int.from_bytes(data[40 + 1 + 8 + 4 + 8 : 40 + 1 + 8 + 4 + 8 + 8], "big") == 0  # the class loader
+    assert len(data) == 31 + 9 + 1 + 8 + 4 + 6 * 8 + 4 + len(static_field)
+    assert runs_in(done) < 300, done.err
+
+
 def test_damage_is_kept_if_it_is_the_cause(tmp_path: Path) -> None:
     """Status 9 of a reader that finds the dump malformed: a length that leads past the end stays wrong."""
     data = bytearray(chain(20))
