@@ -90,10 +90,12 @@ def make_dump(kind: str, folder: Path) -> Path:
     generate(file, "--like=hotspot", "--objects=30000")
     whole = bytearray(file.read_bytes())
     if kind == "damaged":
-        at = random.randrange(len(whole) // 4, len(whole) - 50000)
-        print("damage at", at)
-        whole[at : at + 40000] = bytes(40000)
-        file.write_bytes(whole)
+        damaged = 0
+        while damaged == 0:  # all of it may lie in one long array
+            at = random.randrange(len(whole) // 4, len(whole) - 50000)
+            print("damage at", at)
+            file.write_bytes(whole[:at] + bytes(40000) + whole[at + 40000 :])
+            damaged = json.loads(tool("--stats", "--format=json", file.name, folder=folder))["damage"]["number"]
     elif kind == "truncated":
         file.write_bytes(whole[: len(whole) * 2 // 3])
     elif kind == "compressed":
@@ -133,6 +135,22 @@ def test_a_dump_that_is_dropped(kind: str, browser: Browser, server: Server, tmp
     link = "await fetch(document.getElementById('copy').href).then(answer => answer.blob())"
     assert sha256_of(browser, link) == hashlib.sha256((tmp_path / "repaired-heap.hprof").read_bytes()).hexdigest()
     assert server.asked[asked:] == []  # nothing has left the page
+
+
+def test_readme_has_what_the_page_shows(browser: Browser, tmp_path: Path) -> None:
+    """Of the dump that README truncates."""
+    readme = (SOURCE / "README.md").read_text()
+    section = re.search(r"^## In the browser\n(.*?)^## ", readme, re.DOTALL | re.MULTILINE)
+    assert section and "$ hprof-gen --like hotspot --bytes 16M " in readme and "$ head -c 9000000 " in readme
+    generate(tmp_path / "heap.hprof", "--like=hotspot", "--bytes=16M")
+    (tmp_path / "cut.hprof").write_bytes((tmp_path / "heap.hprof").read_bytes()[:9000000])
+    browser.evaluate("delete document.body.dataset.done")
+    browser.drop(tmp_path / "cut.hprof", "#drop")
+    browser.wait("document.body.dataset.done === 'check'")
+    browser.evaluate("document.getElementById('repair').click()")
+    browser.wait("document.body.dataset.done === 'repair'")
+    shown = browser.evaluate("['verdict', 'text', 'copy'].map(id => document.getElementById(id).innerText.trim()).join('\\n')")
+    assert f"```text\n{shown}\n```" in section[1], shown
 
 
 def test_what_is_no_dump(browser: Browser, tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ class Root:
             shutil.copy(file, self.folder / "tmp")
 
     def shell(self, line: str, folder: str = "/tmp", user: str = "root") -> str:
-        return run("chroot", f"--userspec={user}", self.folder, "sh", "-ec", f"cd {shlex.quote(folder)}\n{line}")
+        clean = ("env", "--ignore-environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root")
+        command = (*clean, "sh", "-ec", f"cd {shlex.quote(folder)}\n{line}")
+        return run("chroot", f"--userspec={user}", self.folder, *command)
 
 
 @pytest.fixture(scope="session")
@@ -137,9 +139,12 @@ def test_packages_leave_nothing_behind(installed: Root) -> None:
 
 
 def test_static_binaries_need_nothing(tmp_path: Path) -> None:
-    """In a root with no other file. hprof-gen uses its copies of zlib and libcrypto: the dump is compressed and has a digest."""
+    """In a root with no other file but /dev/null, which hprof-reduce gives its command as standard input. hprof-gen uses its copies
+    of zlib and libcrypto: the dump is compressed and has a digest."""
     for tool in TOOLS:
         shutil.copy(the(f"{tool}-{VERSION}-linux-*"), tmp_path / tool)
+    (tmp_path / "dev").mkdir()
+    run("mknod", tmp_path / "dev/null", "c", "1", "3")
     run("chroot", tmp_path, "/hprof-gen", "--objects=1e4", "--gz=1", "--output=/dump.hprof", "--manifest=/dump.json")
     report = json.loads(run("chroot", tmp_path, "/hprof-validate", "--profile=strict", "--format=json", "/dump.hprof"))
     run("chroot", tmp_path, "/hprof-reduce", "/dump.hprof", "--output=/small.hprof", "--", "/hprof-validate")
@@ -206,7 +211,7 @@ def test_dockerfile(bare: Root) -> None:
             case "WORKDIR", [folder]:
                 (root.folder / folder[1:]).mkdir(exist_ok=True)
             case "RUN", _:
-                root.shell(words, folder)
+                root.shell(f"mount -t proc proc /proc\ntrap 'umount /proc' EXIT\n{words}", folder)
             case "USER", [user]:
                 pass
             case "ENTRYPOINT", _:

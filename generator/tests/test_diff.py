@@ -140,6 +140,8 @@ def test_the_changes_are_found_whatever_the_order(id_size: int, tmp_path: Path) 
         numbers = [sum(one[key] for one in found["classes"]) for key in ("changed", "only_in_a", "only_in_b")]
         assert numbers == [sum(three[i] for three in expected.values()) for i in range(3)], seed
         assert len(found["differences"]) == sum(numbers)
+        first = report(tmp_path / "dump.hprof", tmp_path / "other.hprof", "--max-differences=3")["differences"]
+        assert first == found["differences"][:3], seed
         back = report(tmp_path / "other.hprof", tmp_path / "dump.hprof")
         assert changes(back) == {kind: (one, b, a) for kind, (one, a, b) in expected.items()}, seed
 
@@ -269,6 +271,35 @@ def test_a_root_that_differs_is_in_one_dump_only(tmp_path: Path) -> None:
     found = report(tmp_path / "a", tmp_path / "b")
     assert changes(found) == {"roots": (0, 1, 1)}
     assert [one["name"].split()[0] for one in found["differences"]] == ["ROOT_UNKNOWN"] * 2
+
+
+def test_a_difference_at_the_end_of_what_is_long(tmp_path: Path) -> None:
+    long = "a" * 100_000
+    (tmp_path / "a").write_bytes(dump_of(CHARS=f'"{long}b"', TEXT=f"{long}b"))
+    (tmp_path / "b").write_bytes(dump_of(CHARS=f'"{long}c"', TEXT=f"{long}c"))
+    found = report(tmp_path / "a", tmp_path / "b")
+    assert changes(found) == {"strings": (1, 0, 0), "primitive_arrays": (1, 0, 0)}
+    assert [one["parts"] for one in found["differences"] if one["kind"] != "strings"] == [
+        [{"what": "[100000]", "a": "'b'", "b": "'c'"}]
+    ]
+
+
+def test_another_version_is_a_difference(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(dump_of())
+    (tmp_path / "b").write_bytes(dump_of().replace(b"1.0.1", b"1.0.2"))
+    found = report(tmp_path / "a", tmp_path / "b")
+    assert (found["equal"], changes(found)) == (False, {})
+
+
+def test_an_object_of_another_heap_dump_is_another_object(tmp_path: Path) -> None:
+    """Also where both dumps have it next."""
+    head = TEXT[: TEXT.index("heap-dump {")].replace("<TEXT>", "n").replace("<LINE>", "7")
+    classes, object = "class-dump @Object super null", "instance-dump @x class @Object"
+    heaps = {"a": (f"{classes}\n{object}", classes), "b": (classes, f"{object}\n{classes}")}
+    for name, parts in heaps.items():
+        text = head + "".join(f"heap-dump {{\n{part}\n}}\n" for part in parts)
+        (tmp_path / name).write_bytes(assemble(text).file.to_bytes())
+    assert changes(report(tmp_path / "a", tmp_path / "b")) == {"instances": (0, 1, 1)}
 
 
 # ---- Usage -----------------------------------------------------------------------------------------------------------

@@ -80,6 +80,13 @@ def test_another_seed_is_another_content(tmp_path: Path) -> None:
     assert report(tmp_path / "a", tmp_path / "b", "--by=content")["different"]
 
 
+def test_more_than_a_million_objects_are_all_counted(tmp_path: Path) -> None:
+    """Digests are counted in parts: each object is in one of them."""
+    (tmp_path / "a").write_bytes(dump("--shape=list", objects=700_000))
+    kinds = report(tmp_path / "a", tmp_path / "a", "--by=content", "--rounds=1")["kinds"]
+    assert sum(kinds[kind]["same"] for kind in ("instances", "object_arrays", "primitive_arrays")) == 700_000
+
+
 def test_without_rounds_a_changed_value_is_one_object(tmp_path: Path) -> None:
     seed = random.randrange(1 << 32)
     dice = random.Random(seed)
@@ -377,6 +384,13 @@ def test_the_rest_is_still_compared(ignored: str, values: dict[str, str], expect
     found = report(*other(tmp_path, **values), f"--ignore={ignored}")
     assert found["different"]
     assert shown(found) == expected
+
+
+def test_a_key_without_a_value_is_an_entry(tmp_path: Path) -> None:
+    a, b = other(tmp_path, PAIRS="@one @n1 null null @two null")
+    a.write_bytes(heap(PAIRS="@one @n1 null null null null"))
+    arrays = report(a, b, "--ignore=order-of-maps")["kinds"]["object_arrays"]
+    assert (arrays["only_in_a"], arrays["only_in_b"]) == (1, 1)
 
 
 # ---- Real dumps ------------------------------------------------------------------------------------------------------

@@ -148,6 +148,42 @@ def test_what_is_put_back_is_found(name: str, value: str, counts: tuple[int, int
     assert text.endswith(": NOT redacted\n" if any(counts) else ": redacted\n")
 
 
+def write_with_long_array(file: Path, zeros: int) -> None:
+    """The dump FULL, whose byte[] begins with so many zeros, which take no space on the disk."""
+    data = bytearray(dump_of(FULL))
+    array, heap = data.index(b"hunter2 and more"), data.index(b"\x0c\0\0\0\0")
+    for at in (array - 5, heap + 5):  # the number of elements, and the length of the record
+        data[at : at + 4] = (int.from_bytes(data[at : at + 4], "big") + zeros).to_bytes(4, "big")
+    with file.open("wb") as out:
+        out.write(data[:array])
+        out.seek(zeros, os.SEEK_CUR)
+        out.write(data[array:])
+
+
+@pytest.mark.parametrize("filler", [".", "\u00e9", "\u4e2d"])
+def test_text_at_the_end_of_what_is_long_is_found(filler: str, tmp_path: Path) -> None:
+    """Bodies are read in pieces of 1 MiB. The text of B goes over into the second one; the array of A has it there."""
+    size = len(filler.encode())
+    write_with_long_array(tmp_path / "a", 1 << 20)
+    for start in random.SystemRandom().sample(range((1 << 20) - 16, (1 << 20) + 2), 2):
+        text = "." * (start % size) + filler * (start // size) + "hunter2 and more"
+        (tmp_path / "b").write_bytes(dump_of(EMPTY | {"TEXT": text}))
+        found = report(tmp_path / "a", tmp_path / "b")
+        assert (found["counts"]["strings"], found["counts"]["texts"]) == (1, 1), start
+        assert [leak["text"] for leak in found["leaks"] if leak["kind"] == "texts"] == ['"hunter2 and more"'], start
+
+
+def test_long_arrays_take_no_memory(tmp_path: Path) -> None:
+    write_with_long_array(tmp_path / "a", 1 << 28)
+    (tmp_path / "b").write_bytes(dump_of(EMPTY | {"TEXT": "(hunter2 and more)"}))
+    has_sanitizer = "sanitize" in os.environ.get("HPROF_C_FLAGS", "")  # which reserves much more
+    limit = [] if has_sanitizer else ["bash", "-c", 'ulimit -v 524288; exec "$@"', "bash"]
+    command = [*limit, TOOL, "--assert-redacted", "--jobs=1", str(tmp_path / "a"), str(tmp_path / "b")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert '"hunter2 and more"' in done.stdout
+
+
 def test_each_value_that_is_put_back_is_found(tmp_path: Path) -> None:
     """Bytes of the input, at random offsets where the redactor changed them."""
     seed = random.randrange(1 << 32)

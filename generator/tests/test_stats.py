@@ -18,6 +18,7 @@ from gen_tool import LIKES, SHAPES, SOURCE, VALIDATOR, run, truth
 from some_cases import shortened, some
 
 from hprof_corpus import reader
+from hprof_corpus.assembler import assemble
 
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "validator/stats.schema.json").read_text()))
 CORPUS = SOURCE / "corpus"
@@ -191,6 +192,32 @@ def test_threads_have_their_names_and_stacks(tmp_path: Path) -> None:
         assert f"{name} thread serial {thread['serial']}, object {thread['object']}\n{lines}" in text
 
 
+def test_each_kind_of_line_number_is_shown_as_jstack_does(tmp_path: Path) -> None:
+    method = "m" + "\u4e2d" * 100  # 301 bytes: some are left out
+    frames = {"7": "A.java:7", "0": "A.java", "-1": "A.java", "-2": "A.java, compiled", "-3": "Native Method"}
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
+    lines += ["load-class serial 1 class @object name $object", f'utf8 $m "{method}"', 'utf8 $v "()V"', 'utf8 $file "A.java"']
+    lines += [f"frame %f{i} method $m signature $v source $file class 1 line {line}" for i, line in enumerate(frames)]
+    lines += ["frame %none method $m signature $v class 9 line 5"]  # no source file, and a class that is not loaded
+    lines += [f"trace serial 1 thread 1 [ {' '.join(f'%f{i}' for i in range(len(frames)))} %none %nowhere ]", "segment {"]
+    lines += ["class-dump @object super null", "instance-dump @thread class @object", "root-thread-object @thread thread 1 trace 1"]
+    data = assemble("\n".join([*lines, "}", "end"])).file.to_bytes()
+    (tmp_path / "lines.hprof").write_bytes(data)
+    (thread,) = stats(tmp_path / "lines.hprof")["threads"]
+    expected = [f"java.lang.Object.{method[:85]}({where})" for where in frames.values()]
+    assert thread["frames"] == [*expected, f"unknown class.{method[:85]}(Unknown Source:5)", "a frame that is not defined"]
+
+
+def test_a_name_of_start_thread_is_cut_between_characters(tmp_path: Path) -> None:
+    names = ["a thread that has no object in the heap", "x" + "\u00e9" * 250]
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z']
+    lines += [f'utf8 $n{i} "{name}"\nstart-thread serial {i + 1} object @t{i} trace 0 name $n{i}' for i, name in enumerate(names)]
+    (tmp_path / "named.hprof").write_bytes(assemble("\n".join(lines)).file.to_bytes())
+    found = [thread["name"] for thread in stats(tmp_path / "named.hprof")["threads"]]
+    assert found[0] == names[0]
+    assert 99 <= len(found[1]) <= 200 and names[1].startswith(found[1])
+
+
 JSTACK = re.compile(r'^"([^"]+)" #.*?(?:\n   java\.lang\.Thread\.State: .*?\n(.*?))?(?=\n\n)', re.MULTILINE | re.DOTALL)
 
 
@@ -230,6 +257,21 @@ def test_a_jvm_prints_the_same_stacks(tmp_path: Path) -> None:
 
 
 # ---- The page --------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("warning", "shown"), [("STK-012", "OBJ-002"), ("OBJ-002", "STK-012")])
+def test_a_mark_leads_to_the_gravest_of_its_findings(warning: str, shown: str, tmp_path: Path) -> None:
+    """Two findings so close that the map has one mark for them."""
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
+    lines += ["load-class serial 1 class @object name $object", "segment {", "class-dump @object super null"]
+    lines += ["instance-dump @one class @object trace 9", "instance-dump @two class @nowhere", "root-sticky-class @object"]
+    lines += ["}", "end"]
+    (tmp_path / "two.hprof").write_bytes(assemble("\n".join(lines)).file.to_bytes())
+    options = ("--profile=strict", f"--warn={warning}", "--stats", "--format=html")
+    page = validate(*options, tmp_path / "two.hprof").stdout.decode()
+    (mark,) = re.findall(r'<a class="mark error" href="#(f[01])".*? title="(\S+) at .*? and 1 more">', page)
+    assert mark[1] == shown
+    assert re.search(rf"<tr id={mark[0]}>.*?>{shown}<", page)
+
 
 PROBE = """<pre id=probe></pre><script>
 const box = one => one.getBoundingClientRect(), all = what => [...document.querySelectorAll(what)];

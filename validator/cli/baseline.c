@@ -77,7 +77,7 @@ static const char *profile_of(const json_t *file)
 {
     double status = json_number_value(json_object_get(file, "status"));
 
-    return status <= HPROF_INVALID ? json_string_value(json_object_get(file, "profile")) : NULL;
+    return status <= (double)HPROF_INVALID ? json_string_value(json_object_get(file, "profile")) : NULL;
 }
 
 const char *baseline_profile(const struct baseline *baseline, const char *file)

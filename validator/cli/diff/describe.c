@@ -337,7 +337,7 @@ uint64_t diff_describe(struct diff *diff, const struct difference *difference, u
         return 0;
     const uint64_t class_ids[SIDES] = {d.items[0].class_id, d.items[1].class_id};
     if (difference->kind != KIND_TRACES)
-        compare_numbers(&d, "stack trace serial number", d.items[0].trace_serial, d.items[1].trace_serial);
+        compare_numbers(&d, "serial number of the stack trace", d.items[0].trace_serial, d.items[1].trace_serial);
     switch (difference->kind) {
     case KIND_STRINGS:
         compare_strings(&d, "text", d.items[0].id, d.items[1].id);

@@ -16,6 +16,7 @@ enum {
     SEPARATOR = 0xffff, /* is no character */
     HEAP_TEXT_MOST = 1 << 26,
     STEPS_MOST = 1 << 30,
+    PIECE = 1 << 20,
     SHOWN = 60
 };
 
@@ -103,40 +104,41 @@ static void decode(struct texts *t, struct units *to, const uint8_t *p, size_t s
     }
 }
 
-/* All bytes of the body of the last item, to be freed; NULL if that failed. */
-static uint8_t *read_body(struct texts *t, unsigned side, const struct hprof_item *item)
+/* The bytes of the body of the last item from `at` on, or the first of them: no more than PIECE, and no part of a character.
+ * 0 at the end, or if that failed. */
+static size_t next_piece(struct texts *t, unsigned side, const struct hprof_item *item, uint64_t at, const uint8_t **bytes)
 {
-    uint8_t *all = malloc((size_t)item->body + 1);
-    const uint8_t *bytes;
+    const uint64_t left = item->body - at;
+    int64_t n =
+        left == 0 ? 0 : hprof_body(t->redaction->diff->sides[side].reader, at, left < PIECE ? (size_t)left : PIECE, bytes);
+    size_t size = n > 0 ? (size_t)n : 0;
 
-    if (all == NULL) {
-        fail(t, "out of memory");
-        return NULL;
+    if (left > 0 && size == 0) {
+        t->failed_side = side;
+        fail(t, NULL);
     }
-    for (uint64_t at = 0; at < item->body;) {
-        int64_t n = hprof_body(t->redaction->diff->sides[side].reader, at, (size_t)(item->body - at), &bytes);
-
-        if (n <= 0) {
-            t->failed_side = side;
-            fail(t, NULL);
-            free(all);
-            return NULL;
-        }
-        memcpy(all + at, bytes, (size_t)n);
-        at += (uint64_t)n;
-    }
-    return all;
+    if (size == left || size <= 4)
+        return size;
+    if (item->kind == HPROF_ITEM_SUBRECORD)
+        return size & ~(size_t)1;
+    for (unsigned i = 1; i <= 3; i++)
+        if ((*bytes)[size - i] >= 0xc0)
+            return size - i;
+    return size;
 }
 
 /* ---- The names of A ---------------------------------------------------------------------------------------------- */
 
-static uint64_t digest_of(const uint8_t *p, size_t size)
+static uint64_t digest_of(struct texts *t, unsigned side, const struct hprof_item *item)
 {
     uint64_t h = 14695981039346656037U;
+    const uint8_t *p;
+    size_t size;
 
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ p[i]) * 1099511628211U;
-    return h ^ size;
+    for (uint64_t at = 0; (size = next_piece(t, side, item, at, &p)) > 0; at += size)
+        for (size_t i = 0; i < size; i++)
+            h = (h ^ p[i]) * 1099511628211U;
+    return h ^ item->body;
 }
 
 static int compare_digests(const void *a, const void *b)
@@ -169,10 +171,10 @@ static bool is_known(const struct texts *t, uint64_t digest)
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------- */
 
-typedef void visit_body(struct texts *t, const struct hprof_item *item, const uint8_t *bytes);
+typedef void visit_item(struct texts *t, const struct hprof_item *item);
 
 /* Visits strings, char[] and byte[]. */
-static bool walk(struct texts *t, unsigned side, visit_body *visit)
+static bool walk(struct texts *t, unsigned side, visit_item *visit)
 {
     struct hprof_reader *reader = t->redaction->diff->sides[side].reader;
     struct hprof_item item;
@@ -183,11 +185,9 @@ static bool walk(struct texts *t, unsigned side, visit_body *visit)
         bool is_string = item.kind == HPROF_ITEM_RECORD && item.tag == TAG_UTF8;
         bool is_array = item.kind == HPROF_ITEM_SUBRECORD && item.tag == SUB_PRIMITIVE_ARRAY_DUMP &&
                         (item.element_type == TYPE_CHAR || item.element_type == TYPE_BYTE);
-        uint8_t *bytes = is_string || is_array ? read_body(t, side, &item) : NULL;
 
-        if (bytes != NULL)
-            visit(t, &item, bytes);
-        free(bytes);
+        if (is_string || is_array)
+            visit(t, &item);
     }
     if (result < 0 && !t->has_failed) {
         t->failed_side = side;
@@ -196,10 +196,10 @@ static bool walk(struct texts *t, unsigned side, visit_body *visit)
     return !t->has_failed;
 }
 
-static void see_name(struct texts *t, const struct hprof_item *item, const uint8_t *bytes)
+static void see_name(struct texts *t, const struct hprof_item *item)
 {
-    if (item->tag == TAG_UTF8 && item->kind == HPROF_ITEM_RECORD && names_have(t->names, item->id))
-        know(t, digest_of(bytes, (size_t)item->body));
+    if (item->kind == HPROF_ITEM_RECORD && names_have(t->names, item->id))
+        know(t, digest_of(t, 0, item));
 }
 
 /* ---- B ----------------------------------------------------------------------------------------------------------- */
@@ -221,38 +221,45 @@ static void begin_text(struct texts *t, uint64_t offset)
     t->origins[t->origin_count++] = (struct origin){t->b.count, offset};
 }
 
-static bool is_constant(const struct texts *t, const struct hprof_item *item, const uint8_t *bytes)
+static bool is_constant(struct texts *t, const struct hprof_item *item)
 {
     const uint64_t constant = t->redaction->constants[item->element_type];
-    const size_t size = item->element_type == TYPE_CHAR ? 2 : 1;
+    const size_t width = item->element_type == TYPE_CHAR ? 2 : 1;
+    const uint8_t *bytes;
+    size_t size;
 
-    for (size_t i = 0; i + size <= item->body; i += size)
-        if ((size == 2 ? (uint64_t)bytes[i] << 8 | bytes[i + 1] : bytes[i]) != constant)
-            return false;
+    for (uint64_t at = 0; (size = next_piece(t, 1, item, at, &bytes)) > 0; at += size)
+        for (size_t i = 0; i + width <= size; i += width)
+            if ((width == 2 ? (uint64_t)bytes[i] << 8 | bytes[i + 1] : bytes[i]) != constant)
+                return false;
     return true;
 }
 
-static void add_text(struct texts *t, const struct hprof_item *item, const uint8_t *bytes, enum coder coder)
+static void add_text(struct texts *t, const struct hprof_item *item, enum coder coder)
 {
+    const uint8_t *bytes;
+    size_t size;
+
     if (t->has_failed)
         return;
     begin_text(t, item->offset);
-    if (!t->has_failed)
-        decode(t, &t->b, bytes, (size_t)item->body, coder);
-    if (t->b.count > HEAP_TEXT_MOST)
-        fail(t, "B has more text than can be searched: its values are not constant");
+    for (uint64_t at = 0; !t->has_failed && (size = next_piece(t, 1, item, at, &bytes)) > 0; at += size) {
+        decode(t, &t->b, bytes, size, coder);
+        if (t->b.count > HEAP_TEXT_MOST)
+            fail(t, "B has more text than can be searched: its values are not constant");
+    }
 }
 
-static void see_text_of_b(struct texts *t, const struct hprof_item *item, const uint8_t *bytes)
+static void see_text_of_b(struct texts *t, const struct hprof_item *item)
 {
     if (item->kind == HPROF_ITEM_RECORD) {
-        if (!is_known(t, digest_of(bytes, (size_t)item->body)))
-            add_text(t, item, bytes, MODIFIED_UTF8);
-    } else if (!is_constant(t, item, bytes)) {
-        add_text(t, item, bytes, item->element_type == TYPE_CHAR ? UTF16_BIG : LATIN1);
+        if (!is_known(t, digest_of(t, 1, item)))
+            add_text(t, item, MODIFIED_UTF8);
+    } else if (!is_constant(t, item)) {
+        add_text(t, item, item->element_type == TYPE_CHAR ? UTF16_BIG : LATIN1);
         if (item->element_type == TYPE_BYTE) {
-            add_text(t, item, bytes, UTF16_BIG);
-            add_text(t, item, bytes, UTF16_LITTLE);
+            add_text(t, item, UTF16_BIG);
+            add_text(t, item, UTF16_LITTLE);
         }
     }
 }
@@ -340,14 +347,14 @@ static bool is_printable(uint16_t unit)
     return unit >= 0x20 && unit != 0x7f && (unit < 0x80 || unit > 0x9f) && unit < 0xfffe;
 }
 
-static void seek_text(struct texts *t, const struct hprof_item *item, const uint8_t *bytes, enum coder coder)
+static void seek_text(struct texts *t, const uint8_t *bytes, size_t size, enum coder coder)
 {
     size_t first = 0;
 
     if (t->has_failed)
         return;
     t->now.count = 0;
-    decode(t, &t->now, bytes, (size_t)item->body, coder);
+    decode(t, &t->now, bytes, size, coder);
     for (size_t i = 0; i <= t->now.count && !t->has_failed; i++) {
         if (i < t->now.count && is_printable(t->now.at[i]))
             continue;
@@ -357,17 +364,24 @@ static void seek_text(struct texts *t, const struct hprof_item *item, const uint
     }
 }
 
-static void see_text_of_a(struct texts *t, const struct hprof_item *item, const uint8_t *bytes)
+/* Text that is longer than a piece is sought piece by piece. */
+static void see_text_of_a(struct texts *t, const struct hprof_item *item)
 {
-    if (item->kind == HPROF_ITEM_RECORD) {
-        if (!names_have(t->names, item->id))
-            seek_text(t, item, bytes, MODIFIED_UTF8);
-    } else if (item->element_type == TYPE_CHAR) {
-        seek_text(t, item, bytes, UTF16_BIG);
-    } else {
-        seek_text(t, item, bytes, LATIN1);
-        seek_text(t, item, bytes, UTF16_BIG);
-        seek_text(t, item, bytes, UTF16_LITTLE);
+    const uint8_t *bytes;
+    size_t size;
+
+    if (item->kind == HPROF_ITEM_RECORD && names_have(t->names, item->id))
+        return;
+    for (uint64_t at = 0; !t->has_failed && (size = next_piece(t, 0, item, at, &bytes)) > 0; at += size) {
+        if (item->kind == HPROF_ITEM_RECORD) {
+            seek_text(t, bytes, size, MODIFIED_UTF8);
+        } else if (item->element_type == TYPE_CHAR) {
+            seek_text(t, bytes, size, UTF16_BIG);
+        } else {
+            seek_text(t, bytes, size, LATIN1);
+            seek_text(t, bytes, size, UTF16_BIG);
+            seek_text(t, bytes, size, UTF16_LITTLE);
+        }
     }
 }
 

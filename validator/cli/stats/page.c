@@ -96,14 +96,15 @@ static unsigned only_kind(const struct map *map, size_t cell)
 
 static void put_mixed_cell(const struct map *map, size_t cell, FILE *out)
 {
-    uint64_t all = bytes_of_cell(map, cell), before = 0;
+    const double height_of_byte = (double)MAP_HEIGHT / (double)bytes_of_cell(map, cell);
+    uint64_t before = 0;
 
     for (unsigned kind = 0; kind < MAP_KINDS; kind++) {
         uint64_t bytes = map->bytes[cell][kind];
 
         if (bytes > 0)
-            fprintf(out, "<rect class=k%u x=%zu y=%.2f width=1 height=%.2f />", kind, cell,
-                    MAP_HEIGHT * (double)before / (double)all, MAP_HEIGHT * (double)bytes / (double)all);
+            fprintf(out, "<rect class=k%u x=%zu y=%.2f width=1 height=%.2f />", kind, cell, (double)before * height_of_byte,
+                    (double)bytes * height_of_byte);
         before += bytes;
     }
 }

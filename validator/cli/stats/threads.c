@@ -144,6 +144,16 @@ static void merge_threads(struct stats *stats)
     stats->threads.count = kept;
 }
 
+/* The length of at most so many bytes of UTF-8, without a part of a character at the end. */
+static size_t whole_characters(const char *text, size_t size, size_t most)
+{
+    if (size <= most)
+        return size;
+    while (most > 0 && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 enum hprof_status stats_name_threads(struct stats *stats, struct hprof_reader *reader)
 {
     struct thread_stats *threads;
@@ -157,7 +167,7 @@ enum hprof_status stats_name_threads(struct stats *stats, struct hprof_reader *r
     threads = stats->threads.at;
     for (size_t i = 0; i < stats->threads.count; i++) {
         if (threads[i].name_id != 0 && hprof_string(reader, threads[i].name_id, &text, &size) == 1) {
-            threads[i].name = strndup(text, size < THREAD_NAME_MOST ? size : THREAD_NAME_MOST);
+            threads[i].name = strndup(text, whole_characters(text, size, THREAD_NAME_MOST));
             stats->out_of_memory |= threads[i].name == NULL;
         }
     }
@@ -212,8 +222,7 @@ static const char *string_or(struct hprof_reader *reader, uint64_t id, const cha
 
     if (id == 0 || hprof_string(reader, id, &bytes, &size) != 1)
         return otherwise;
-    if (size > 255)
-        size = 255;
+    size = whole_characters(bytes, size, 255);
     for (size_t i = 0; i < size; i++)
         text[i] = (char)((unsigned char)bytes[i] < ' ' || bytes[i] == 0x7f ? '?' : bytes[i]);
     text[size] = '\0';

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def run(*command: str | Path, **kwargs: Any) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if "HPROF_WHEEL" in os.environ:  # one that was made otherwise
+    if "HPROF_WHEEL" in os.environ:  # that of ci/wheel
         return Path(os.environ["HPROF_WHEEL"])
     folder = tmp_path_factory.mktemp("package")
     run(sys.executable, "-c", f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})", cwd=SOURCE)
@@ -109,7 +110,16 @@ def test_each_option_of_hprof_fleet_has_a_heading(venv: Path) -> None:
 
 
 def test_the_wheel_is_for_all_versions_of_python(wheel: Path) -> None:
-    assert re.fullmatch(r"hprof_validate-[0-9.]+-py3-none-(linux|manylinux)\w+\.whl", wheel.name)
+    platform = r"manylinux2014_\w+\.manylinux_2_17_\w+" if "HPROF_WHEEL" in os.environ else r"linux_\w+"
+    assert re.fullmatch(rf"hprof_validate-[0-9.]+-py3-none-{platform}\.whl", wheel.name)
+
+
+def test_the_wheel_of_ci_wheel_needs_no_later_glibc_than_it_says(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        binaries = [data for name in archive.namelist() if (data := archive.read(name)).startswith(b"\x7fELF")]
+    versions = [tuple(map(int, found)) for data in binaries for found in re.findall(rb"\0GLIBC_(\d+)\.(\d+)", data)]
+    assert len(binaries) == 7 and versions  # the module and six tools
+    assert max(versions) <= (2, 17) or "HPROF_WHEEL" not in os.environ
 
 
 # ---- Checking

@@ -116,7 +116,9 @@ void members_of(struct members *m, const struct hprof_item *item, uint32_t recor
 
     if (item->kind == HPROF_ITEM_RECORD && record == NO_RECORD && item->tag <= TAG_CPU_SAMPLES)
         record = plan_add_record(m->plan, item->offset);
-    if (item->kind == HPROF_ITEM_RECORD) {
+    if (item->kind == HPROF_ITEM_DAMAGE) {
+        repeated(m, item, record, 0, 1, 0, 0);
+    } else if (item->kind == HPROF_ITEM_RECORD) {
         if (item->tag == TAG_UTF8)
             repeated(m, item, record, RECORD_HEAD + id, 1, 0, 0);
         else if (item->tag == TAG_STACK_TRACE)

@@ -195,17 +195,31 @@ static void remove_part(struct builder *b, uint64_t at, uint64_t size, uint32_t 
         plan_add(b->plan, CHANGE_REMOVE, at, size, edit, whole_records || at >= b->record_end ? NO_RECORD : b->record);
 }
 
-/* Bytes that no item covers are parts, too. Items overlap if damage begins in one. */
+static void take_members(struct builder *b, const struct hprof_item *item)
+{
+    if (b->stage == STAGE_MEMBERS)
+        members_of(&b->members, item, item->offset < b->record_end ? b->record : NO_RECORD);
+}
+
+/* Bytes that no item covers are parts, too. */
+static void take_gap(struct builder *b, const struct hprof_item *gap)
+{
+    remove_part(b, gap->offset, gap->size, edit_of(b, gap, gap->size));
+    take_members(b, gap);
+}
+
+/* Items overlap if damage begins in one. */
 static void take_item(struct builder *b, const struct hprof_item *item)
 {
-    const struct hprof_item gap = {.kind = HPROF_ITEM_DAMAGE, .offset = b->at, .heap_dump = item->heap_dump};
+    const struct hprof_item gap = {
+        .kind = HPROF_ITEM_DAMAGE, .offset = b->at, .size = item->offset - b->at, .heap_dump = item->heap_dump};
     const uint64_t end = item->size < b->plan->base_size - item->offset ? item->offset + item->size : b->plan->base_size;
     const uint64_t covered = is_heap_record(item) && end > item->offset + RECORD_HEAD ? item->offset + RECORD_HEAD : end;
     const uint64_t from = item->offset > b->at ? item->offset : b->at;
     uint32_t edit;
 
     if (item->offset > b->at)
-        remove_part(b, b->at, item->offset - b->at, edit_of(b, &gap, item->offset - b->at));
+        take_gap(b, &gap);
     if (is_heap_record(item)) {
         b->record_end = 0;
         b->record = NO_RECORD;
@@ -219,9 +233,8 @@ static void take_item(struct builder *b, const struct hprof_item *item)
         b->record_end = item->size > UINT64_MAX - item->offset ? UINT64_MAX : item->offset + item->size;
     if (b->has_links)
         take_links(b, item, edit);
-    if (b->stage == STAGE_MEMBERS)
-        members_of(&b->members, item, item->offset < b->record_end ? b->record : NO_RECORD);
-    else if (b->stage == STAGE_BLANK)
+    take_members(b, item);
+    if (b->stage == STAGE_BLANK)
         blanks_of(b->plan, b->reader, item);
     if (covered > b->at)
         b->at = covered;
@@ -292,12 +305,12 @@ static bool read_parts(struct builder *b, char failure[256])
         plan_add(plan, CHANGE_ZERO, header - 8, 8, plan->edits++, 0);
     if (!each_item(b, take_item, failure))
         return false;
-    members_free(&b->members);
     if (b->at < plan->base_size) {
-        const struct hprof_item rest = {.kind = HPROF_ITEM_DAMAGE, .offset = b->at};
+        const struct hprof_item rest = {.kind = HPROF_ITEM_DAMAGE, .offset = b->at, .size = plan->base_size - b->at};
 
-        remove_part(b, b->at, plan->base_size - b->at, edit_of(b, &rest, plan->base_size - b->at));
+        take_gap(b, &rest);
     }
+    members_free(&b->members);
     if (b->stage == STAGE_HEAP_DUMPS && plan->edits < 2)
         plan->edits = 0;
     return true;

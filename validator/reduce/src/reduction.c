@@ -289,14 +289,15 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
         failed_add(&r->failed, hash);
     if (first >= 0)
         close(first);
-    while (quiet < LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
+    while (quiet < (unsigned)LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
         uint64_t runs = r->runs, size = r->size;
         bool has_found = false;
         int fd = open(base, O_RDONLY | O_CLOEXEC);
 
         if (fd < 0)
             return fail(r, base, strerror(errno));
-        end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, quiet, &has_found);
+        if (stage != STAGE_BYTES || links == LINKS_COUNT - 1) /* the most runs, for the least: after all else */
+            end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, quiet, &has_found);
         close(fd);
         if (has_found)
             base = r->out;

@@ -6,6 +6,8 @@
  *   array   there is an Object[] with two elements or more, a root, and an instance with eight bytes of values or more
  *   names   there are three strings of eight characters or more
  *   path    a root leads, by references in Object[], to a byte[] of seven elements
+ *   class   there is a class with a static field of type long
+ *   damage  a heap dump record has the byte 0xde; what else is in these records does not matter then
  * and else with status 0. It waits for some milliseconds first. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
@@ -17,6 +19,7 @@
 static uint8_t *dump;
 static size_t size, id_size;
 static unsigned strings, big_arrays, roots, big_instances;
+static int wants_damage, has_damage, has_static_long;
 
 enum { MOST = 1 << 16 };
 static uint64_t root_ids[MOST], seven[MOST], array_ids[MOST];
@@ -58,6 +61,7 @@ static size_t class_end(size_t at)
         for (uint64_t i = 0; i < count; i++) {
             size_t before = list == 0 ? 2 : id_size;
 
+            has_static_long |= list == 1 && number(at + before, 1) == 11;
             at += before + 1 + (list < 2 ? value_size(number(at + before, 1)) : 0);
         }
     }
@@ -132,6 +136,11 @@ static void read_dump(void)
         if (end > size)
             malformed();
         strings += tag == 1 && length >= id_size + 8;
+        if (wants_damage) {
+            has_damage |= (tag == 0x0c || tag == 0x1c) && memchr(dump + at + 9, 0xde, length) != NULL;
+            at = end;
+            continue;
+        }
         for (at += 9; (tag == 0x0c || tag == 0x1c) && at < end;)
             at = subrecord_end(at);
         if ((tag == 0x0c || tag == 0x1c) && at != end)
@@ -167,9 +176,14 @@ int main(int argc, char **argv)
     dump = malloc(size + 1);
     if (dump == NULL || fread(dump, 1, size, file) != size)
         return 8;
+    wants_damage = strcmp(argv[1], "damage") == 0;
     read_dump();
-    if (strcmp(argv[1], "array") == 0)
+    if (wants_damage)
+        crashes = has_damage;
+    else if (strcmp(argv[1], "array") == 0)
         crashes = big_arrays > 0 && roots > 0 && big_instances > 0;
+    else if (strcmp(argv[1], "class") == 0)
+        crashes = has_static_long;
     else if (strcmp(argv[1], "names") == 0)
         crashes = strings >= 3;
     else

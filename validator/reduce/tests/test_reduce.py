@@ -213,6 +213,28 @@ def test_names_and_payload_are_blanked(tmp_path: Path, planted: Path) -> None:
         data = (tmp_path / f"{mode}.hprof").read_bytes()
         assert ends(planted, mode, tmp_path / f"{mode}.hprof") == -signal.SIGABRT
         assert b"secret" not in data and b"Name" not in data and b"PRIVATE" not in data, data
+        names = [data[start + 17 : end] for start, end, _ in parts(data) if data[start] == 1]
+        assert len(set(names)) == len(names) == (3 if mode == "names" else 0), names
+
+
+def test_a_class_loses_what_it_does_not_need(tmp_path: Path, planted: Path) -> None:
+    """Constants, static fields, fields and the class loader, which is an object that goes."""
+    heap = struct.pack(">BQIQQQQQQI", 0x20, 900, 0, 0, 2000, 0, 0, 0, 0, 8)
+    heap += struct.pack(">HHBIHBQ", 2, 1, 10, 7, 2, 11, 8)
+    heap += struct.pack(">HQBIQBQQBB", 3, 100, 10, 7, 101, 11, 8, 102, 8, 9)
+    heap += struct.pack(">HQBQB", 2, 103, 10, 104, 10)
+    heap += struct.pack(">BQIQIII", 0x21, 901, 0, 900, 8, 1, 2)
+    heap += struct.pack(">BQIIB", 0x23, 2000, 0, 3, 8) + b"abc"
+    (tmp_path / "in.hprof").write_bytes(chain(1)[:31] + record(0x1C, heap) + record(0x2C, b""))
+    done = reduce("in.hprof", "-o", "out.hprof", "--", planted, "class", cwd=tmp_path)
+    assert done.status == 0, done.err
+    data = (tmp_path / "out.hprof").read_bytes()
+    assert assert_minimal(planted, "class", tmp_path / "out.hprof", tmp_path) == 2
+    static_field = struct.pack(">HHQBQH", 0, 1, 101, 11, 0, 0)
+    assert data[-len(static_field) :] == static_field
+    assert int.from_bytes(data[40 + 1 + 8 + 4 + 8 : 40 + 1 + 8 + 4 + 8 + 8], "big") == 0  # the class loader
+    assert len(data) == 31 + 9 + 1 + 8 + 4 + 6 * 8 + 4 + len(static_field)
+    assert runs_in(done) < 300, done.err
 
 
 def test_damage_is_kept_if_it_is_the_cause(tmp_path: Path) -> None:
@@ -226,6 +248,22 @@ def test_damage_is_kept_if_it_is_the_cause(tmp_path: Path) -> None:
     done = reduce("in.hprof", "-o", "out.hprof", "--", "python3", "-S", "-c", command, "{}", cwd=tmp_path)
     assert done.status == 0, done.err
     assert len((tmp_path / "out.hprof").read_bytes()) <= 9
+
+
+def test_damage_shrinks_with_the_length_around_it(tmp_path: Path, planted: Path) -> None:
+    """The reader insists on the lengths of records, and crashes for one byte of a long damage within one."""
+    noise = bytes(byte for byte in os.urandom(3000) if byte != 0xDE)
+    data = chain(3)
+    at = data.index(b"\x1c\0\0\0\5")
+    end = at + 9 + int.from_bytes(data[at + 5 : at + 9], "big")
+    damage = b"\xee" + noise[:2000] + b"\xde" + noise[2000:]
+    heap = data[at + 9 : end] + damage if random.SystemRandom().randrange(2) else damage + data[at + 9 : end]
+    (tmp_path / "in.hprof").write_bytes(data[:at] + record(0x1C, heap) + data[end:])
+    done = reduce("in.hprof", "-o", "out.hprof", "--", planted, "damage", cwd=tmp_path)
+    assert done.status == 0, done.err
+    out = (tmp_path / "out.hprof").read_bytes()
+    assert (len(out), out[-10], out[-5:]) == (41, 0x1C, b"\0\0\0\1\xde"), out
+    assert runs_in(done) < 400, done.err
 
 
 # ---- The command --------------------------------------------------------------------------------------------------

@@ -145,11 +145,11 @@ static size_t pass_others(struct checker *ck, void *context, size_t n)
             s.first = at + head;
             for (uint64_t i = s.first; i < at + m.size; i += s.width)
                 if (may_begin(&s, i))
-                    return at;
+                    return (size_t)at;
         }
         at += m.size;
     }
-    return at;
+    return (size_t)at;
 }
 
 void find_long_arrays(struct engine *e, uint64_t end)

@@ -8,7 +8,7 @@ int64_t hprof_bytes(struct hprof_reader *r, uint64_t from, size_t want, const ui
 {
     const struct hprof_item *item = &r->item;
     const uint64_t size = item->head + item->body;
-    const size_t most = r->in.buffer ? BODY_MOST : INT64_MAX;
+    const size_t most = r->in.buffer ? BODY_MOST : SIZE_MAX;
     uint64_t left;
     size_t there;
 

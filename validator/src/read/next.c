@@ -166,7 +166,7 @@ static int follow_jump(struct hprof_reader *r, size_t index)
         return result;
     }
     if (size)
-        result = read_damage(r, size, "damage");
+        result = read_damage(r, size, "malformed bytes, which were skipped");
     if (jump.to == UINT64_MAX)
         return result;
     if (jump.heap_end > jump.to) {

@@ -116,7 +116,8 @@ static bool add_number(struct wide_classes *wide, uint32_t number)
 }
 
 /* Adds the fields of one type of a class and its superclasses, and writes their number at an index. */
-static bool add_fields(struct wide_classes *wide, const struct classes *classes, uint32_t index, uint8_t type, size_t number_at)
+static bool add_fields(struct wide_classes *wide, const struct classes *classes, uint32_t index, uint8_t type,
+                       uint64_t number_at)
 {
     uint64_t total = classes_layout(classes, index)->total;
 
@@ -144,7 +145,7 @@ bool describe_wide(struct wide_classes *wide, const struct classes *classes, uin
         there_is_room = add_number(wide, 0) && add_number(wide, 0) && add_fields(wide, classes, index, TYPE_OBJECT, first) &&
                         add_fields(wide, classes, index, TYPE_BOOLEAN, first + 1);
         if (!there_is_room) {
-            wide->count = first;
+            wide->count = (size_t)first;
             first = UINT32_MAX;
         }
         keymap_put(&wide->first, index, first);

@@ -5,7 +5,7 @@ complete -c hprof-diff -l by -x -a 'id content auto' -d 'Compare by ID, or by co
 complete -c hprof-diff -l rounds -x -d 'Compare what an object refers to in up to N steps, 4 by default, at most 1,000'
 complete -c hprof-diff -l ignore -x -a '(__fish_append , payload identity-hash order-of-maps)' -d 'Leave out of a comparison by content'
 complete -c hprof-diff -l heap-dumps -x -d 'Compare by content heap dump N of A with heap dump M of B, or N of both; the first by default'
-complete -c hprof-diff -l assert-redacted -d 'Check that B, which a redactor made of A, holds nothing of the heap but its structure, instead of comparing them'
+complete -c hprof-diff -l assert-redacted -d 'Do not compare the dumps, but check that B, which a redactor made of A, holds nothing of the heap but its structure'
 complete -c hprof-diff -l constants -x -d 'With --assert-redacted'
 complete -c hprof-diff -s q -l quiet -d 'Print nothing'
 complete -c hprof-diff -s j -l jobs -x -d 'Check with N threads, 1 to 1024; by default as many as there are processors for this process'
