@@ -5,28 +5,7 @@
 
 #include <string.h>
 
-enum { GROUP, LOADER, THREADS };
-
-/* The class's own first. */
-uint32_t slot_named(const struct model *m, uint32_t class, const char *name)
-{
-    char text[MODEL_STRING_MOST];
-
-    for (uint32_t slot = 0; class != MODEL_NONE; class = m->classes[class].super) {
-        const struct model_field *field = m->fields + m->classes[class].first_field, *end = field + m->classes[class].fields;
-
-        for (; field < end; field++) {
-            size_t size = model_string(m, field->name, text);
-
-            if (field->type != TYPE_OBJECT)
-                continue;
-            if (size == strlen(name) && memcmp(text, name, size) == 0)
-                return slot;
-            slot++;
-        }
-    }
-    return UINT32_MAX;
-}
+enum { GROUP, LOADER, THREADS = CORE_FIRST_THREAD };
 
 static uint32_t find_coder(const struct model *m)
 {
@@ -78,14 +57,9 @@ static uint64_t loaders_from(const struct model *m)
     return mirrors_from(m) + m->options.mirrors;
 }
 
-uint64_t program_first(const struct model *m)
-{
-    return loaders_from(m) + m->options.loaders;
-}
-
 uint64_t core_object_count(const struct model *m)
 {
-    return program_first(m) + program_object_count(m);
+    return loaders_from(m) + m->options.loaders;
 }
 
 static uint64_t if_there(const struct model *m, uint64_t object)
@@ -109,7 +83,7 @@ void core_object(const struct model *m, uint64_t index, struct object *o)
         be_instance(o, CORE_CLASS_LOADER);
     else if (index < names_from(m))
         be_instance(o, parts_of(m)->program.classes[thread_kind(m, index - THREADS)]);
-    else if (index >= program_first(m))
+    else if (index >= parts_of(m)->program.first)
         program_object(m, index, o);
     else if (index >= mirrors_from(m))
         be_instance(o, index < loaders_from(m) ? CORE_CLASS : CORE_CLASS_LOADER);
@@ -156,7 +130,7 @@ uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot)
 {
     const struct core_slots *slots = &parts_of(m)->slots;
 
-    if (index >= program_first(m))
+    if (index >= parts_of(m)->program.first)
         return program_reference(m, index, slot);
     if (index == GROUP)
         return slot == slots->group_name ? if_there(m, names_from(m)) : MODEL_NULL;
@@ -177,7 +151,7 @@ void model_values(const struct model *m, uint64_t index, const struct object *o,
         body[parts->slots.coder_at] = model_is_utf16(m, index, o);
     else if (index >= THREADS && index < names_from(m))
         thread_values(m, index - THREADS, body);
-    else if (index >= program_first(m) && index < parts->core_objects)
+    else if (index >= parts_of(m)->program.first && index < parts->core_objects)
         program_values(m, index, body);
 }
 

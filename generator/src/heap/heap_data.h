@@ -97,6 +97,14 @@ static inline bool data_is_turned(const struct model *m, const struct heap_data 
     return m->options.declared_order != data->declared_order;
 }
 
+/* A program was started in the idle VM. */
+static inline bool has_program(const struct model *m)
+{
+    const struct model_options *o = &m->options;
+
+    return o->idle && !(o->load && load_is_none(o->load)) && o->objects / 2 >= o->idle->shares;
+}
+
 extern const struct heap_data load_javac, load_web, load_map, idle_8, idle_11, idle_17, idle_21, idle_25, idle_28;
 
 #endif

@@ -88,7 +88,8 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
         goto failed;
     parts->key = parts->names.key = mix(m->options.seed * 0x9E3779B97F4A7C15U + 1);
     program_settle(m);
-    parts->core_objects = parts->shape_from = core_object_count(m);
+    parts->program.first = core_object_count(m);
+    parts->core_objects = parts->shape_from = parts->program.first + program_object_count(m);
     if (!core_classes_add(m) || !elements_prepare(m))
         goto failed;
     stacks_prepare_names(m);

@@ -40,6 +40,7 @@ struct core_slots {
 
 /* What program.c adds. */
 struct program {
+    uint64_t first;   /* its objects, the last ones of the core */
     uint64_t threads; /* objects: those of options.threads, and virtual threads that are no roots */
     uint64_t
         first_carrier; /* thread; the virtual threads follow the carriers. Carrier n has the virtual thread n, others are parked */
@@ -99,6 +100,8 @@ uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, cons
 uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super);
 bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
+/* The number of a reference, by the name of its field; UINT32_MAX for none. */
+uint32_t slot_named(const struct model *m, uint32_t class, const char *name);
 /* The class of this name; MODEL_NONE for none. */
 uint32_t class_find(struct model *m, const char *name);
 /* The array class of objects of that class, added if it is new. */
@@ -117,8 +120,8 @@ bool core_classes_add(struct model *m);
 
 /* Finds the fields that the core's objects refer by. After program_prepare(). */
 void core_prepare(struct model *m);
-uint32_t slot_named(const struct model *m, uint32_t class, const char *name); /* UINT32_MAX for none */
-uint64_t core_object_count(const struct model *m);
+uint64_t core_object_count(const struct model *m); /* without those of program.c */
+enum { CORE_FIRST_THREAD = 2 };
 void core_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot);
 /* The text of a byte[] that is the value of a thread's name; false for any other object. */
@@ -126,14 +129,12 @@ bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOS
 
 /* ---- program.c: the last of the core's objects ---- */
 
-bool has_program(const struct model *m);
 uint32_t program_thread_roots(const struct model *m); /* how many threads it adds to those of the options */
 void program_settle(struct model *m);                 /* when the number of threads is known */
 bool program_prepare(struct model *m);                /* adds its classes; after idle_prepare() */
 enum thread_kind thread_kind(const struct model *m, uint64_t thread);
 uint64_t thread_rank(const struct model *m, uint64_t thread); /* of a carrier or a virtual thread */
 bool is_mounted(const struct model *m, uint64_t rank);        /* of a virtual thread */
-uint64_t program_first(const struct model *m);                /* in core.c */
 uint64_t program_object_count(const struct model *m);
 void program_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t program_reference(const struct model *m, uint64_t index, uint64_t slot);

@@ -12,13 +12,6 @@ static struct program *program_of(struct model *m)
     return &((struct parts *)m)->program;
 }
 
-bool has_program(const struct model *m)
-{
-    const struct model_options *o = &m->options;
-
-    return o->idle && !(o->load && load_is_none(o->load)) && o->objects / 2 >= o->idle->shares;
-}
-
 uint32_t program_thread_roots(const struct model *m)
 {
     if (!has_program(m) || m->options.virtual_threads == VIRTUAL_NONE)
@@ -136,7 +129,7 @@ uint64_t program_object_count(const struct model *m)
 static struct place place_of(const struct model *m, uint64_t index)
 {
     const struct program *p = &parts_of(m)->program;
-    uint64_t at = index - program_first(m);
+    uint64_t at = index - parts_of(m)->program.first;
     const uint64_t counts[] = {p->virtual_threads, chunks(p), p->twins, p->hidden};
     unsigned what = AT_CONTINUATION;
 
@@ -179,18 +172,18 @@ uint64_t program_reference(const struct model *m, uint64_t index, uint64_t slot)
     if (place.what != AT_LIST)
         return MODEL_NULL;
     if (slot < p->virtual_threads)
-        return model_thread_object(m, p->first_carrier + p->carriers + slot);
+        return CORE_FIRST_THREAD + p->first_carrier + p->carriers + slot;
     return index - p->twins - p->hidden + (slot - p->virtual_threads);
 }
 
 uint64_t program_list(const struct model *m)
 {
-    return parts_of(m)->program.twins ? program_first(m) + program_object_count(m) - 1 : MODEL_NULL;
+    return parts_of(m)->program.twins ? parts_of(m)->program.first + program_object_count(m) - 1 : MODEL_NULL;
 }
 
 uint64_t program_continuation(const struct model *m, uint64_t rank)
 {
-    return program_first(m) + rank;
+    return parts_of(m)->program.first + rank;
 }
 
 /* ---- Values by which a reader tells a mounted thread from a parked one ---- */
