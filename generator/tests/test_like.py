@@ -59,6 +59,10 @@ class Look:
         order: list[str] = []
         self.version = header.format
         self.classes: dict[bytes, Any] = {}
+        self.loaders: dict[bytes, list[int]] = {}
+        self.objects: dict[bytes, list[bytes]] = {}
+        self.thread_roots: list[int] = []
+        self.class_of: dict[int, bytes] = {}
         self.kinds: dict[str, int] = {}
         for framed in records(data, header.size):
             record = tags[framed.tag]
@@ -76,10 +80,16 @@ class Look:
                     self.kinds[shape.record.name] = self.kinds.get(shape.record.name, 0) + 1
                     if shape.record.name == "CLASS_DUMP":
                         parts = read_class_parts(data, tail, end, shapes)
+                        self.loaders.setdefault(names[values[0]], []).append(values[3])
                         self.classes[names[values[0]]] = (
                             names.get(values[2]),
                             [(strings[field], code) for field, code in parts.fields],
                         )
+                    elif shape.record.name == "INSTANCE_DUMP":
+                        self.objects.setdefault(names[values[2]], []).append(data[tail:end])
+                        self.class_of[values[0]] = names[values[2]]
+                    elif shape.record.name == "ROOT_THREAD_OBJECT":
+                        self.thread_roots.append(values[0])
         self.order = list(dict.fromkeys(order))
         self.strings = len(strings)
 
@@ -139,6 +149,83 @@ def test_classes_are_those_of_the_real_dump(like: str) -> None:
     expected = {name: real.classes[name] for name in both}
     assert {name: idle.classes[name] for name in both} == expected
     assert {name: loaded.classes[name] for name in both} == expected
+
+
+# ---- A program in the VM ----------------------------------------------------------------------------------------------
+
+VIRTUAL, CARRIER = b"java/lang/VirtualThread", b"jdk/internal/misc/CarrierThread"
+CONTINUATION, CHUNK = b"java/lang/VirtualThread$VThreadContinuation", b"jdk/internal/vm/StackChunk"
+TWIN = b"com/example/plugin/Plugin"
+
+
+def values_of(seen: Look, name: bytes) -> list[dict[bytes, int]]:
+    """The fields of the objects of a class, its own and those of its superclasses, the nearest of one name."""
+    widths = {2: 8, 4: 1, 5: 2, 6: 4, 7: 8, 8: 1, 9: 2, 10: 4, 11: 8}
+    found = []
+    for body in seen.objects.get(name, []):
+        values: dict[bytes, int] = {}
+        at, of = 0, name
+        while of:
+            above, fields = seen.classes[of]
+            for field, code in fields:
+                values.setdefault(field, int.from_bytes(body[at : at + widths[code]]))
+                at += widths[code]
+            of = above
+        found.append(values)
+    return found
+
+
+@pytest.mark.parametrize("like", ["hotspot-21", "hotspot-25", "hotspot-28", "sa-21", "sa-25", "sa-28"])
+def test_virtual_threads_are_mounted_or_parked(like: str) -> None:
+    """As in a real dump: a mounted one has a carrier that runs its continuation, a parked one a stack on the heap. In a heap dump
+    of HotSpot from 24 on, they are roots.
+    """
+    ours = look(f"--like={like}", "--objects=60000")
+    threads, continuations = values_of(ours, VIRTUAL), values_of(ours, CONTINUATION)
+    carriers = {carrier[b"cont"] for carrier in values_of(ours, CARRIER)}
+    assert (len(threads), len(continuations), len(carriers), len(ours.objects[CHUNK])) == (21, 21, 2, 19)
+    assert sorted((bool(t[b"carrierThread"]), t[b"state"]) for t in threads) == [(False, 4)] * 19 + [(True, 2)] * 2
+    assert {t[b"cont"] for t in threads if t[b"carrierThread"]} == carriers
+    assert sorted((c[b"mounted"], bool(c[b"tail"])) for c in continuations) == [(0, True)] * 19 + [(1, False)] * 2
+    assert len({c[b"tail"] for c in continuations}) == 20
+    roots = [ours.class_of[root] for root in ours.thread_roots]
+    assert roots.count(CARRIER) == 2
+    assert roots.count(VIRTUAL) == (21 if like in ("hotspot-25", "hotspot-28") else 0)
+
+
+def test_virtual_threads_are_as_in_the_real_dump() -> None:
+    for like in ("hotspot-21", "hotspot-25", "hotspot-28"):
+        real, ours = look_at_gold(NAMES[like]), look(f"--like={like}", "--objects=60000")
+        for name in (VIRTUAL, CARRIER):
+            assert len(ours.objects[name]) == len(real.objects[name])
+            roots = [[seen.class_of[root] for root in seen.thread_roots].count(name) for seen in (ours, real)]
+            assert roots[0] == roots[1]
+        for name in (VIRTUAL, CARRIER, CONTINUATION, CHUNK):
+            assert ours.classes[name] == real.classes[name]
+
+
+@pytest.mark.parametrize("like", HOTSPOTS)
+def test_one_class_name_is_in_several_loaders(like: str) -> None:
+    ours = look(f"--like={like}", "--objects=60000")
+    assert len(set(ours.loaders[TWIN])) == len(ours.loaders[TWIN]) == len(ours.objects[TWIN]) == 3
+    assert TWIN not in look(f"--like={like}", "--load=none").loaders
+
+
+def test_classes_are_hidden_from_jdk_17_on() -> None:
+    for like in ("hotspot-17", "hotspot-21", "hotspot-25", "hotspot-28"):
+        real, ours = look_at_gold(NAMES[like]), look(f"--like={like}", "--objects=60000", "--shape=list")
+        hidden = [{name for name in seen.loaders if b"+0x" in name} for seen in (ours, real)]
+        assert 26 <= len(hidden[1]) <= len(hidden[0]) <= 48
+        assert sum(name in ours.objects for name in hidden[0]) >= 10
+        assert not any(b"+0x" in name for name in look(f"--like={like}", "--load=none").loaders)
+
+
+@pytest.mark.parametrize("like", ["hotspot-21", "hotspot-25"])
+def test_threads_that_are_asked_for_are_as_many(like: str) -> None:
+    for threads in (0, 1, 7, 8, 9, 10, 11, 40):
+        data = made(f"--like={like}", "--objects=60000", f"--threads={threads}")
+        assert len(Look(data).thread_roots) == threads
+        assert verdict(data)["valid"]
 
 
 @pytest.mark.skipif(IS_SLOW, reason="the same in all builds")

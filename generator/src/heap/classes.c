@@ -165,6 +165,27 @@ uint32_t class_find(struct model *m, const char *name)
     return MODEL_NONE;
 }
 
+/* The class's own first. */
+uint32_t slot_named(const struct model *m, uint32_t class, const char *name)
+{
+    char text[MODEL_STRING_MOST];
+
+    for (uint32_t slot = 0; class != MODEL_NONE; class = m->classes[class].super) {
+        const struct model_field *field = m->fields + m->classes[class].first_field, *end = field + m->classes[class].fields;
+
+        for (; field < end; field++) {
+            size_t size = names_write(&parts_of(m)->names, field->name, text, sizeof text);
+
+            if (field->type != TYPE_OBJECT)
+                continue;
+            if (size == strlen(name) && memcmp(text, name, size) == 0)
+                return slot;
+            slot++;
+        }
+    }
+    return UINT32_MAX;
+}
+
 static uint32_t find_array(const struct model *m, uint32_t of)
 {
     for (uint32_t c = 0; c < m->class_count; c++)

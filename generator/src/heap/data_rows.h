@@ -10,6 +10,7 @@
 #define CORE NOTHING
 #define KNOWN(symbol, class, share) of_##symbol,
 #define CLASS(symbol, super, name, share, fields, statics) of_##symbol,
+#define ADDED CLASS
 #define OBJECT_ARRAYS(symbol, of, share, nonnull, lengths) of_##symbol,
 #define PRIMITIVE_ARRAYS(symbol, type, share, lengths) of_##symbol,
 #define SLOT NOTHING
@@ -63,6 +64,9 @@ static const struct length_table tables[ARRAY_COUNT] = {
 #define KNOWN(symbol, is, objects) {.row = ROW_KNOWN, .kind = of_##symbol, .class = is, .share = objects},
 #define CLASS(symbol, super, text, objects, own, shared) \
     {.row = ROW_CLASS, .kind = of_##symbol, .class = super, .share = objects, .name = text, .fields = own, .statics = shared},
+#undef ADDED
+#define ADDED(symbol, super, text, objects, own, shared) \
+    {.row = ROW_ADDED, .kind = of_##symbol, .class = super, .share = objects, .name = text, .fields = own, .statics = shared},
 #define OBJECT_ARRAYS(symbol, of, objects, thousandths, lengths) \
     {.row = ROW_OBJECT_ARRAYS, .kind = of_##symbol, .class = of, .share = objects, .nonnull = thousandths, .array = array_##symbol},
 #define PRIMITIVE_ARRAYS(symbol, type, objects, lengths) \

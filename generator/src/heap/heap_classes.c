@@ -6,7 +6,7 @@
 
 /* Which classes of the rows are needed, by their number: those of objects, their superclasses, and the classes of elements; and
  * `part` of `whole` of the others. Superclasses precede their subclasses. */
-static bool *needed(const struct heap_data *data, const struct data_kind *kinds, uint64_t part, uint64_t whole)
+static bool *needed(const struct heap_data *data, const struct data_kind *kinds, uint64_t part, uint64_t whole, bool with_added)
 {
     bool *needs = calloc(data->class_count + 1, sizeof *needs);
     uint32_t class = data->class_count;
@@ -17,8 +17,10 @@ static bool *needed(const struct heap_data *data, const struct data_kind *kinds,
         if (kinds[k].form == FORM_OBJECT_ARRAY && kinds[k].count > 0)
             needs[kinds[k].row->class] = true;
     for (uint32_t k = data->kind_count; k-- > 0;)
-        if (kinds[k].row->row == ROW_CLASS) {
+        if (is_class_row(kinds[k].row)) {
             class --;
+            if (kinds[k].row->row == ROW_ADDED && !with_added)
+                continue;
             needs[class] |= kinds[k].count > 0 || (class + 1) * part / whole > class * part / whole ||
                             (data->mark && strcmp(kinds[k].row->name, data->mark) == 0);
             if (needs[class])
@@ -33,7 +35,7 @@ static const struct data_row *row_of_class(const struct heap_data *data, uint32_
     uint32_t next = CORE_CLASSES;
 
     for (const struct data_row *row = data->rows; row < data->rows + data->row_count; row++)
-        if ((row->row == ROW_CORE && row->class == class) || (row->row == ROW_CLASS && next++ == class))
+        if ((row->row == ROW_CORE && row->class == class) || (is_class_row(row) && next++ == class))
             return row;
     return NULL;
 }
@@ -82,7 +84,7 @@ static bool fit_slots(struct model *m, const struct heap_data *data, struct data
 
 bool data_classes(struct model *m, const struct heap_data *data, struct data_kind *kinds, uint64_t part, uint64_t whole)
 {
-    bool *needs = needed(data, kinds, part, whole), good = needs;
+    bool *needs = needed(data, kinds, part, whole, has_program(m)), good = needs;
     uint32_t *classes = malloc((data->class_count + 1) * sizeof *classes), next = CORE_CLASSES;
 
     good &= classes != NULL;
@@ -96,6 +98,7 @@ bool data_classes(struct model *m, const struct heap_data *data, struct data_kin
             kinds[k].class = row->class;
             break;
         case ROW_CLASS:
+        case ROW_ADDED:
             if (needs[next]) {
                 kinds[k].class = class_find(m, row->name);
                 if (kinds[k].class == MODEL_NONE)

@@ -106,8 +106,11 @@ void data_kinds(const struct heap_data *data, struct data_kind *kinds, uint32_t 
 
         if (!is_kind(row))
             continue;
-        *kind = (struct data_kind){
-            .class = MODEL_NONE, .share = row->share, .nonnull = row->nonnull, .array = row->array, .row = row};
+        *kind = (struct data_kind){.class = MODEL_NONE,
+                                   .share = row->row == ROW_ADDED ? 0 : row->share,
+                                   .nonnull = row->nonnull,
+                                   .array = row->array,
+                                   .row = row};
         if (row->row == ROW_OBJECT_ARRAYS) {
             kind->form = FORM_OBJECT_ARRAY;
             kind->type = TYPE_OBJECT;

@@ -8,14 +8,14 @@
 
 enum { DATA_SHARES = 10000000, DATA_THOUSAND = 1000 };
 
-enum data_row_kind { ROW_KNOWN, ROW_CLASS, ROW_OBJECT_ARRAYS, ROW_PRIMITIVE_ARRAYS, ROW_SLOT, ROW_TARGET, ROW_CORE };
+enum data_row_kind { ROW_KNOWN, ROW_CLASS, ROW_OBJECT_ARRAYS, ROW_PRIMITIVE_ARRAYS, ROW_SLOT, ROW_TARGET, ROW_CORE, ROW_ADDED };
 
 struct data_row {
     enum data_row_kind row;
     uint32_t kind; /* the symbol */
     /* KNOWN, CORE: the class; CLASS: its superclass; OBJECT_ARRAYS: the class of the elements; PRIMITIVE_ARRAYS: their type */
     uint32_t class;
-    uint32_t share; /* SLOT: the share of nulls */
+    uint32_t share; /* SLOT: the share of nulls; ADDED: its objects, which are no part of the data's shares */
     uint32_t nonnull;
     uint32_t array;
     const char *name, *fields, *statics;
@@ -38,6 +38,12 @@ struct heap_data {
     const char *mark;           /* a class of even the smallest heap, by which readers recognise the version; NULL for none */
     const char *const *threads; /* their names, up to NULL; NULL for made-up ones */
 };
+
+/* A class: of an idle VM, or one that a program adds. */
+static inline bool is_class_row(const struct data_row *row)
+{
+    return row->row == ROW_CLASS || row->row == ROW_ADDED;
+}
 
 /* Kinds that the rows leave out; and other targets of a reference. */
 static inline uint32_t kind_rare(const struct heap_data *data)
@@ -89,6 +95,14 @@ bool data_core(const struct heap_data *data, uint32_t class, const char **fields
 static inline bool data_is_turned(const struct model *m, const struct heap_data *data)
 {
     return m->options.declared_order != data->declared_order;
+}
+
+/* A program was started in the idle VM. */
+static inline bool has_program(const struct model *m)
+{
+    const struct model_options *o = &m->options;
+
+    return o->idle && !(o->load && load_is_none(o->load)) && o->objects / 2 >= o->idle->shares;
 }
 
 extern const struct heap_data load_javac, load_web, load_map, idle_8, idle_11, idle_17, idle_21, idle_25, idle_28;

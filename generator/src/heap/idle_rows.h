@@ -6,6 +6,7 @@
 #undef CORE
 #undef KNOWN
 #undef CLASS
+#undef ADDED
 #undef OBJECT_ARRAYS
 #undef PRIMITIVE_ARRAYS
 #undef SLOT
@@ -13,6 +14,7 @@
 #define CORE NOTHING
 #define KNOWN NOTHING
 #define CLASS NOTHING
+#define ADDED NOTHING
 #define OBJECT_ARRAYS NOTHING
 #define PRIMITIVE_ARRAYS NOTHING
 #define SLOT NOTHING

@@ -3,6 +3,8 @@
 
     measure.py idle DUMP.hprof >idle_25.def              what a VM holds that does nothing
     measure.py load IDLE.hprof DUMP.hprof >load_web.def  what a program adds to that
+    measure.py added idle_25.def DUMP.hprof              rows for the end of the first file: the hidden classes of a program
+                                                         with lambdas, and those of virtual threads
 
 A program that only waits, dumped by `jcmd GC.heap_dump`, is idle. Its own classes are left out. The rows are explained in
 load_javac.def.
@@ -43,6 +45,12 @@ FEW_ARRAYS = 8  # of an idle VM: arrays of a class with less count as Object[]
 FEW_OBJECTS = 3  # of an idle VM: what less objects of a class refer to is not recorded
 TARGETS = 16
 ANY = -1
+HIDDEN = re.compile(r"[+/]0x")
+OF_VIRTUAL_THREADS = (
+    "java/lang/VirtualThread$VThreadContinuation",
+    "jdk/internal/misc/CarrierThread",
+    "jdk/internal/vm/StackChunk",
+)
 
 
 @dataclass
@@ -306,7 +314,7 @@ class Rows:
         if kind not in self.symbols:
             words = re.split(r"[/$]", kind.removeprefix("[]"))
             last = "".join(words[-2:]) if words[-1][:1].isdigit() else words[-1]
-            symbol = re.sub(r"\W", "_", re.sub(r"[+/]0x.*", "", last))
+            symbol = re.sub(r"\W", "_", re.sub(HIDDEN.pattern + ".*", "", last))
             symbol += "Arrays" if kind.startswith("[]") else ""
             taken = set(self.symbols.values())
             unique, n = symbol, 2
@@ -341,6 +349,16 @@ class Rows:
             rows.append(wrapped(row, "    ").replace("~", " "))
         return rows
 
+    def print_class(self, row: str, one: Class, objects: int) -> None:
+        fields, statics = self.specification(one)
+        above = self.of_class(self.dump.classes[one.super].name)
+        head = f'{row}({self.symbol(one.name)}, {above}, "{one.name}", {objects},'
+        if len(head) > 124:
+            head = f'{row}({self.symbol(one.name)}, {above},\n      "{one.name}", {objects},'
+        body = [quoted(fields, "      "), quoted(statics, "      ")]
+        line = f"{head} {', '.join(body)})"
+        print(line if len(line) < 124 else f"{head}\n      " + ",\n      ".join(body) + ")")
+
     def print(self, slots_from: int) -> None:
         for name, symbol in CORE.items():
             fields, statics = self.specification(self.classes[name])
@@ -355,16 +373,8 @@ class Rows:
                 print(f"KNOWN({self.symbol(name)}, {CORE[name]}, {self.keep[name]})")
                 print("".join(row + "\n" for row in self.slots(name)), end="")
         for name in self.order:
-            one = self.classes[name]
-            fields, statics = self.specification(one)
-            above = self.of_class(self.dump.classes[one.super].name)
             objects = self.keep.get(name, 0)
-            head = f'CLASS({self.symbol(name)}, {above}, "{name}", {objects},'
-            if len(head) > 124:
-                head = f'CLASS({self.symbol(name)}, {above},\n      "{name}", {objects},'
-            body = [quoted(fields, "      "), quoted(statics, "      ")]
-            line = f"{head} {', '.join(body)})"
-            print(line if len(line) < 124 else f"{head}\n      " + ",\n      ".join(body) + ")")
+            self.print_class("CLASS", self.classes[name], objects)
             if objects > slots_from:
                 print("".join(row + "\n" for row in self.slots(name)), end="")
         for kind in sorted((k for k in self.keep if k.startswith("[]")), key=lambda k: (-self.keep[k], k)):
@@ -413,10 +423,29 @@ def load(before: str, path: str) -> None:
     Rows(dump, keep, False).print(0)
 
 
+def added(rows: str, path: str) -> None:
+    """Those that the rows lack. Of a hidden class that has objects, a program has at least one."""
+    dump = Dump(path)
+    names = {one.name: one for one in dump.classes.values()}
+    have = {name: symbol for symbol, name in re.findall(r'CLASS\((\w+), \w+,\s+"([^"]+)"', Path(rows).read_text())}
+    hidden = sorted(name for name in names if HIDDEN.search(name))
+    writer = Rows(dump, {}, False)
+    writer.symbols = dict(have)
+    print("/* Of a program with lambdas and virtual threads. */")
+    for name in (*hidden, *(name for name in OF_VIRTUAL_THREADS if name in names)):
+        for one in reversed(dump.chain(names[name].id)):
+            if one.name in have or one.name in CORE:
+                continue
+            writer.print_class("ADDED", one, int(one.name in hidden and one.objects > 0))
+            have[one.name] = writer.symbol(one.name)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["idle"] and len(sys.argv) == 3:
         idle(sys.argv[2])
     elif sys.argv[1:2] == ["load"] and len(sys.argv) == 4:
         load(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:2] == ["added"] and len(sys.argv) == 4:
+        added(sys.argv[2], sys.argv[3])
     else:
         sys.exit(__doc__)

@@ -54,7 +54,7 @@ static bool only_what_is_taken(struct model *m, const struct shape *shape)
 static bool options_settle(struct model *m, const struct shape *shape)
 {
     struct model_options *o = &m->options;
-    uint64_t few = 1 + o->objects / 16, depth = MOST_DEPTH, idle = idle_threads(m);
+    uint64_t few = 1 + o->objects / 16, depth = MOST_DEPTH, idle = idle_threads(m), added = program_thread_roots(m);
     uint64_t of_load = o->load ? o->load->thread_count : 0, threads = shape->threads > idle ? shape->threads : idle;
 
     threads = threads > of_load ? threads : of_load;
@@ -64,7 +64,8 @@ static bool options_settle(struct model *m, const struct shape *shape)
     if (o->threads != MODEL_UNSET && o->threads > MOST_FRAMES / MOST_DEPTH)
         depth = MOST_FRAMES / o->threads;
     return only_what_is_taken(m, shape) && option_within(m, &o->objects, 1000000, 0, MOST_OBJECTS, "--objects: up to 1e12") &&
-           option_within(m, &o->threads, threads < few ? threads : few, 0, MOST_THREADS, "--threads: up to 1,000,000") &&
+           option_within(m, &o->threads, (threads < few ? threads : few) + added, 0, MOST_THREADS,
+                         "--threads: up to 1,000,000") &&
            option_within(m, &o->stack_depth, shape->stack_depth, 0, depth,
                          "--stack-depth: up to 1,000,000, and up to 1e9 frames in all threads together");
 }
@@ -86,13 +87,15 @@ struct model *model_new(const struct shape *shape, const struct model_options *o
     if (!options_settle(m, shape))
         goto failed;
     parts->key = parts->names.key = mix(m->options.seed * 0x9E3779B97F4A7C15U + 1);
-    parts->core_objects = parts->shape_from = core_object_count(m);
+    program_settle(m);
+    parts->program.first = core_object_count(m);
+    parts->core_objects = parts->shape_from = parts->program.first + program_object_count(m);
     if (!core_classes_add(m) || !elements_prepare(m))
         goto failed;
-    core_prepare(m);
     stacks_prepare_names(m);
-    if (!idle_prepare(m))
+    if (!idle_prepare(m) || !program_prepare(m))
         goto failed;
+    core_prepare(m);
     parts->shape_class = m->class_count;
     if (!shape->prepare(m))
         goto failed;
@@ -199,10 +202,12 @@ uint64_t model_global_count(const struct model *m)
 
 uint64_t model_global(const struct model *m, uint64_t index)
 {
-    uint64_t first = shape_first(m);
+    uint64_t first = shape_first(m), list = program_list(m);
 
     if (index == 0)
         return first < m->options.objects ? first : 0;
+    if (index == 1 && list != MODEL_NULL)
+        return list;
     return below(mix_of(key_of(m), index, 5), m->options.objects);
 }
 

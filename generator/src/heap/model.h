@@ -29,6 +29,11 @@ struct model_options {
     uint64_t string_length; /* likewise */
     uint64_t mirrors;       /* instances of java.lang.Class, for primitive types; fewer in a small heap */
     uint64_t loaders;       /* besides the application's; fewer in a small heap */
+    enum virtual_threads {
+        VIRTUAL_NONE,
+        VIRTUAL_ON_CARRIERS, /* only their carriers are roots */
+        VIRTUAL_AS_ROOTS
+    } virtual_threads; /* of a program, on an idle VM */
     unsigned id_size;
     bool declared_order;          /* fields are in the order of the class file; else the last one is first */
     const struct heap_data *idle; /* what a VM holds before the program does anything; NULL for nothing */
@@ -52,6 +57,7 @@ struct model_class {
     uint32_t instance_bytes;   /* own fields and those of the superclasses */
     uint32_t next_with_fields; /* the nearest superclass that has fields of its own; MODEL_NONE for none */
     uint32_t element_class;    /* of a class of object arrays */
+    uint32_t loader;           /* 0: that of its package; 1: the application's; from 2 on the others */
     uint8_t element;           /* of an array class: enum basic_type; 0 for no array class */
     bool interface;
 };
@@ -145,10 +151,10 @@ static inline uint64_t model_object_id(const struct model *m, uint64_t object)
 /* Elements of a primitive array, big-endian, from index `first` on: `size` bytes of whole elements. Text if the array is the
  * value of a String, 0 and 1 if it is boolean. About as fast as memory. */
 void model_elements(const struct model *m, uint64_t index, const struct object *o, uint64_t first, uint8_t *out, size_t size);
-/* Whether the text of a String, or of the byte[] that holds one, is UTF-16, in the byte order of a little-endian machine. The coder
- * of such a String is 1, at this offset in its values; UINT32_MAX: Strings have none. */
+/* Whether the text of a String, or of the byte[] that holds one, is UTF-16, in the byte order of a little-endian machine. */
 bool model_is_utf16(const struct model *m, uint64_t index, const struct object *o);
-uint32_t model_coder_at(const struct model *m);
+/* Of an instance before model_idle_objects(): the values that are not random. */
+void model_values(const struct model *m, uint64_t index, const struct object *o, uint8_t *body);
 /* Well mixed bits, a function of the seed and two numbers: for values of fields. */
 uint64_t model_random(const struct model *m, uint64_t a, uint64_t b);
 

@@ -20,15 +20,36 @@ struct stack_places {
     uint32_t class_count;
     uint32_t methods, signatures, sources; /* the first string of each */
     uint32_t run, no_arguments, wait, thread_source, object_source;
-    uint32_t idle_names[IDLE_THREADS_MOST], idle_threads; /* those of an idle VM come first */
-    uint32_t thread_names, main, group;                   /* strings */
+    uint32_t idle_names[IDLE_THREADS_MOST], idle_threads;             /* those of an idle VM come first */
+    uint32_t thread_names, main, group, carrier_names, virtual_names; /* strings */
+    uint32_t enter, yield, continuation_source, virtual_source;
 };
 
 struct cells; /* cells.h */
 
+enum thread_kind { THREAD_PLATFORM, THREAD_CARRIER, THREAD_VIRTUAL, THREAD_KINDS };
+
 /* References of the core's objects, which differ by the version of the JDK; UINT32_MAX for none. */
 struct core_slots {
-    uint32_t group_name, thread_loader, thread_group, thread_name, loader_parent, string_value;
+    uint32_t group_name, loader_parent, string_value;
+    struct {
+        uint32_t loader, group, name, continuation, carrier;
+    } threads[THREAD_KINDS];
+    uint32_t coder_at; /* offset in the values of a String */
+};
+
+/* What program.c adds. */
+struct program {
+    uint64_t first;   /* its objects, the last ones of the core */
+    uint64_t threads; /* objects: those of options.threads, and virtual threads that are no roots */
+    uint64_t
+        first_carrier; /* thread; the virtual threads follow the carriers. Carrier n has the virtual thread n, others are parked */
+    uint32_t carriers, virtual_threads;
+    uint32_t classes[THREAD_KINDS], continuation, chunk;
+    uint32_t chunk_slot;        /* reference of a continuation */
+    uint32_t twin_class, twins; /* classes of one name, each in another loader */
+    uint32_t hidden;            /* hidden classes, one object of each */
+    const uint32_t *hidden_classes;
 };
 
 struct parts {
@@ -44,6 +65,7 @@ struct parts {
     struct element_blocks blocks;
     struct stack_places places;
     struct core_slots slots;
+    struct program program;
     struct shape_block *shape_blocks;
 };
 
@@ -78,6 +100,8 @@ uint32_t class_add_wider(struct model *m, const char *name, uint32_t super, cons
 uint32_t class_add_named(struct model *m, uint32_t name, uint32_t super);
 bool field_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
 bool static_add(struct model *m, uint32_t name, uint8_t type, uint8_t form);
+/* The number of a reference, by the name of its field; UINT32_MAX for none. */
+uint32_t slot_named(const struct model *m, uint32_t class, const char *name);
 /* The class of this name; MODEL_NONE for none. */
 uint32_t class_find(struct model *m, const char *name);
 /* The array class of objects of that class, added if it is new. */
@@ -94,13 +118,30 @@ bool core_classes_add(struct model *m);
 
 /* ---- core.c: the objects of any heap ---- */
 
-/* Finds the fields that the core's objects refer by. After core_classes_add(). */
+/* Finds the fields that the core's objects refer by. After program_prepare(). */
 void core_prepare(struct model *m);
-uint64_t core_object_count(const struct model *m);
+uint64_t core_object_count(const struct model *m); /* without those of program.c */
+enum { CORE_FIRST_THREAD = 2 };
 void core_object(const struct model *m, uint64_t index, struct object *o);
 uint64_t core_reference(const struct model *m, uint64_t index, uint64_t slot);
 /* The text of a byte[] that is the value of a thread's name; false for any other object. */
 bool core_text(const struct model *m, uint64_t index, char text[MODEL_STRING_MOST], size_t *size);
+
+/* ---- program.c: the last of the core's objects ---- */
+
+uint32_t program_thread_roots(const struct model *m); /* how many threads it adds to those of the options */
+void program_settle(struct model *m);                 /* when the number of threads is known */
+bool program_prepare(struct model *m);                /* adds its classes; after idle_prepare() */
+enum thread_kind thread_kind(const struct model *m, uint64_t thread);
+uint64_t thread_rank(const struct model *m, uint64_t thread); /* of a carrier or a virtual thread */
+bool is_mounted(const struct model *m, uint64_t rank);        /* of a virtual thread */
+uint64_t program_object_count(const struct model *m);
+void program_object(const struct model *m, uint64_t index, struct object *o);
+uint64_t program_reference(const struct model *m, uint64_t index, uint64_t slot);
+uint64_t program_list(const struct model *m); /* MODEL_NULL without a program */
+uint64_t program_continuation(const struct model *m, uint64_t rank);
+void program_values(const struct model *m, uint64_t index, uint8_t *body);
+void thread_values(const struct model *m, uint64_t thread, uint8_t *body);
 
 /* ---- idle.c: the objects of an idle VM ---- */
 

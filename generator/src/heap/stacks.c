@@ -19,6 +19,9 @@ enum {
     METHODS = sizeof methods / sizeof *methods,
     SIGNATURES = sizeof signatures / sizeof *signatures,
     LINE_OF_RUN = 833,
+    LINE_OF_ENTER = 316,
+    LINE_OF_VIRTUAL_RUN = 460,
+    LINE_OF_YIELD = 365,
     LINES = 1500
 };
 
@@ -41,6 +44,8 @@ void stacks_prepare_names(struct model *m)
 {
     struct parts *p = (struct parts *)m;
     struct stack_places *places = &p->places;
+    const struct program *program = &p->program;
+    uint64_t platform = program->virtual_threads ? program->first_carrier : m->options.threads;
     uint32_t others = 0;
 
     places->methods = row(p, methods, METHODS);
@@ -56,9 +61,17 @@ void stacks_prepare_names(struct model *m)
         places->idle_names[i] = text(p, m->options.idle->threads[i]);
     if (!places->idle_threads)
         places->idle_names[places->idle_threads++] = places->main;
-    if (m->options.threads > places->idle_threads)
-        others = (uint32_t)m->options.threads - places->idle_threads;
+    if (platform > places->idle_threads)
+        others = (uint32_t)platform - places->idle_threads;
     places->thread_names = string_add(m, NAME_NUMBERED, "worker-", 1, others);
+    if (!program->virtual_threads)
+        return;
+    places->carrier_names = string_add(m, NAME_NUMBERED, "ForkJoinPool-1-worker-", 1, program->carriers);
+    places->virtual_names = string_add(m, NAME_NUMBERED, "virtual-", 1, program->virtual_threads);
+    places->enter = text(p, "enter");
+    places->yield = text(p, "yield0");
+    places->continuation_source = text(p, "Continuation.java");
+    places->virtual_source = text(p, "VirtualThread.java");
 }
 
 void stacks_prepare(struct model *m)
@@ -84,6 +97,9 @@ uint32_t model_thread_name(const struct model *m, uint64_t thread)
 
     if (thread < places->idle_threads)
         return places->idle_names[thread];
+    if (thread_kind(m, thread) != THREAD_PLATFORM)
+        return (thread_kind(m, thread) == THREAD_CARRIER ? places->carrier_names : places->virtual_names) +
+               (uint32_t)thread_rank(m, thread);
     return places->thread_names + (uint32_t)(thread - places->idle_threads);
 }
 
@@ -92,15 +108,40 @@ uint32_t model_thread_group_name(const struct model *m)
     return parts_of(m)->places.group;
 }
 
+/* How a virtual thread began, and how it was parked. */
+static bool virtual_frame(const struct model *m, uint64_t thread, uint64_t depth, struct model_frame *frame)
+{
+    const struct stack_places *places = &parts_of(m)->places;
+    const struct program *program = &parts_of(m)->program;
+    uint64_t outer = m->options.stack_depth - 1 - depth;
+    uint32_t continuation, no_arguments = places->no_arguments;
+
+    if (thread_kind(m, thread) != THREAD_VIRTUAL)
+        return false;
+    continuation = m->classes[program->continuation].super;
+    if (outer == 0)
+        *frame = (struct model_frame){places->enter, no_arguments, places->continuation_source, continuation, LINE_OF_ENTER};
+    else if (outer == 1)
+        *frame = (struct model_frame){places->run, no_arguments, places->virtual_source, program->classes[THREAD_VIRTUAL],
+                                      LINE_OF_VIRTUAL_RUN};
+    else if (depth == 0 && !is_mounted(m, thread_rank(m, thread)))
+        *frame = (struct model_frame){places->yield, no_arguments, places->continuation_source, continuation, LINE_OF_YIELD};
+    else
+        return false;
+    return true;
+}
+
 void model_frame(const struct model *m, uint64_t thread, uint64_t depth, struct model_frame *frame)
 {
     const struct stack_places *places = &parts_of(m)->places;
     uint64_t bits = mix_of(key_of(m), thread, depth << 8 | 10);
     uint32_t place = (uint32_t)below(bits, places->class_count);
 
+    if (virtual_frame(m, thread, depth, frame))
+        return;
     if (depth + 1 == m->options.stack_depth)
         *frame = (struct model_frame){places->run, places->no_arguments, places->thread_source, CORE_THREAD, LINE_OF_RUN};
-    else if (depth == 0 && thread % 2)
+    else if (depth == 0 && thread % 2 && thread_kind(m, thread) == THREAD_PLATFORM)
         *frame =
             (struct model_frame){places->wait, places->no_arguments, places->object_source, CORE_OBJECT, MODEL_LINE_NATIVE};
     else

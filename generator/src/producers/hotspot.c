@@ -131,6 +131,7 @@ const struct producer producer_hotspot_21 = {
     .own.statics = statics,
     .heap.declared_order = true,
     .heap.idle = &idle_21,
+    .heap.virtual_threads = VIRTUAL_ON_CARRIERS,
     .heap.archived_mirrors = 956,
     .parts.before = before,
     .parts.dump = dump,
@@ -139,7 +140,8 @@ const struct producer producer_hotspot_21 = {
 #define HOTSPOT_25 \
     HOTSPOT, IDS(0x39000000, 2), .file.versions = 1 << V102, .own.classes = classes, .own.strings = strings, \
                                  .own.statics = statics, .heap.declared_order = true, .heap.idle = &idle_25, \
-                                 .heap.archived_mirrors = 1167, .parts.before = before, .parts.dump = dump
+                                 .heap.virtual_threads = VIRTUAL_AS_ROOTS, .heap.archived_mirrors = 1167, \
+                                 .parts.before = before, .parts.dump = dump
 
 const struct producer producer_hotspot_25 = {
     HOTSPOT_25,
@@ -164,6 +166,7 @@ const struct producer producer_hotspot_28 = {
     .own.statics = statics,
     .heap.declared_order = true,
     .heap.idle = &idle_28,
+    .heap.virtual_threads = VIRTUAL_AS_ROOTS,
     .heap.archived_mirrors = 1165,
     .parts.before = before,
     .parts.dump = dump,

@@ -20,8 +20,7 @@ struct loop {
     struct event instance, object_array, primitive_array, batch;
     uint8_t *at; /* in the buffer: where the next sub-record is made */
     unsigned bad_booleans_left, without_left;
-    uint64_t utf16_before; /* Strings before this object may be UTF-16; their coder is at: */
-    uint32_t coder_at;
+    uint64_t valued_before;     /* instances before this object have values that are not random */
     uint64_t ids[IDS];          /* of the references of an instance, or of some elements */
     uint32_t sizes[BATCH_MOST]; /* of the sub-records of the batch */
 };
@@ -266,8 +265,8 @@ HOT void give_instance(struct loop *l, uint64_t index, const struct object *o, u
         put_words(body, masks, places, class->words, model_random(l->m, index, 0));
         model_reference_ids(l->m, index, o, 0, class->references, l->ids);
         put_references(body, places + words, class->references, l->ids, id_size);
-        if (__builtin_expect(o->class == CORE_STRING && index < l->utf16_before, 0))
-            body[l->coder_at] = model_is_utf16(l->m, index, o);
+        if (__builtin_expect(index < l->valued_before, 0))
+            model_values(l->m, index, o, body);
     }
     if (em->run.detail <= DETAIL_COUNTS)
         nulls = count_nulls(l->ids, class->references);
@@ -467,12 +466,11 @@ void part_objects(struct emitter *em)
                      .primitive_array = SUBRECORD_EVENT(PRIMITIVE_ARRAY_DUMP, PRIMITIVE_ARRAY_DUMP),
                      .batch = event_of(EVENT_BATCH, 0, LAYOUT_ID_NONE),
                      .at = em->room,
-                     .coder_at = model_coder_at(em->model),
+                     .valued_before = model_idle_objects(em->model),
                      .bad_booleans_left = em->producer->heap.bad_booleans,
                      .without_left = em->version == V103 && em->producer->heap.leaves_out_elements};
 
     l.batch.sizes = l.sizes;
-    l.utf16_before = l.coder_at == UINT32_MAX ? 0 : model_idle_objects(em->model);
     for (uint32_t c = 0; c < em->model->class_count; c++) {
         struct hot_class *class = &em->hot[c];
 

@@ -105,12 +105,13 @@ struct producer_heap {
     unsigned loaders;             /* besides the application's */
     bool declared_order;          /* fields are in the order of the class file; else the last one is first */
     const struct heap_data *idle; /* heap_data.h; NULL for none */
-    unsigned archived_mirrors;    /* the list of roots of the archive, which counts as one of --objects, names so many objects
+    enum virtual_threads virtual_threads;
+    unsigned archived_mirrors; /* the list of roots of the archive, which counts as one of --objects, names so many objects
                                   that are not dumped; fewer in a small heap */
-    unsigned bad_booleans;        /* the number of boolean[] that hold a 7: OBJ-009 */
-    bool element_classes;         /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
-    bool cuts_nulls;              /* trailing nulls of object arrays are left out */
-    bool leaves_out_elements;     /* 1.0.3: one primitive array has no elements */
+    unsigned bad_booleans;     /* the number of boolean[] that hold a 7: OBJ-009 */
+    bool element_classes;      /* an object array names the class of its elements: 0 for Object[], int[] for int[][] */
+    bool cuts_nulls;           /* trailing nulls of object arrays are left out */
+    bool leaves_out_elements;  /* 1.0.3: one primitive array has no elements */
 };
 
 /* Each changes a record, or gives others, before the record is given. */

@@ -300,6 +300,7 @@ static void settle_model(const struct producer *producer, struct model_options *
     o->mirrors = producer->heap.mirrors;
     o->loaders = producer->heap.loaders;
     o->idle = producer->heap.idle;
+    o->virtual_threads = producer->heap.virtual_threads;
     o->declared_order = producer->heap.declared_order;
 }
 

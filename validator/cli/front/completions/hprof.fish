@@ -85,7 +85,7 @@ complete -c hprof -n '__fish_seen_subcommand_from gen' -l like -x -a 'android gr
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l shape -x -a 'arrays deep graph list mixed strings threads tree wide' -d 'How objects refer to each other'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l load -x -a 'none javac map web' -d 'What the program does whose heap mixed is like'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l classes -x -d 'The number of classes, without those of an idle VM and a few that the producer adds'
-complete -c hprof -n '__fish_seen_subcommand_from gen' -l threads -x -d 'The number of threads, with their objects, names and stacks'
+complete -c hprof -n '__fish_seen_subcommand_from gen' -l threads -x -d 'The number of threads that are roots, with their objects, names and stacks'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l stack-depth -x -d 'The number of frames of each thread'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l references -x -d 'The mean number of references, null included'
 complete -c hprof -n '__fish_seen_subcommand_from gen' -l array-length -x -d 'The mean length of an array of arrays, or of an array of mixed that holds no text'
