@@ -125,8 +125,8 @@ void root_008_class(struct faults *v, struct event *e, int variant)
 
 /* ---- What is no instance of the class that it should be one of ---- */
 
-/* A heap dump begins in which that class is CLASS, and OBJECT is an array or an instance of another class. So the roots of the other
- * heap dumps stay as they are. */
+/* Begins a heap dump in which CLASS will be that class, and OBJECT is an array or an instance of another class. The class is not
+ * dumped in other heap dumps, whose roots may name anything. */
 static void open_heap_dump_with(struct faults *v, const char *name, int is_instance)
 {
     struct event object = primitive_array(v, fresh_id(v, OBJECT), TYPE_CHAR, 3), class;

@@ -53,8 +53,8 @@ void hot_classes_clear(struct hot_classes *hot, struct memory *memory)
     hot->slots = NULL;
 }
 
-/* Only classes with few references and booleans, at small offsets, fit, so that no class costs more than its cache line. Those whose
- * instances are noted are wide, so that the others cost nothing more. */
+/* Only classes with few references and booleans, at small offsets, fit, so that no class costs more than its cache line. Classes
+ * whose instances are noted are wide, too, so that others cost nothing more. */
 bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
     const struct layout *l = classes_layout(classes, index);
