@@ -1,5 +1,6 @@
 """Parts of what would take too long. In builds with sanitizers, which are slow, tests take some of their cases, other ones in each
-run; the release build takes all of them, and HPROF_ALL_CASES=1, in ci/full, all under the sanitizers, too."""
+run. In the release build they take all, or with HPROF_SHARE=2, in ci/test, a half. HPROF_ALL_CASES=1, in ci/full, takes all under
+the sanitizers, too."""
 
 import os
 import random
@@ -9,7 +10,7 @@ from typing import Any, TypeVar
 Case = TypeVar("Case")
 
 TAKES_SOME = "HPROF_SLOW" in os.environ and "HPROF_ALL_CASES" not in os.environ
-PART = 8
+SHARE = 8 if TAKES_SOME else int(os.environ.get("HPROF_SHARE", "1")) if "HPROF_ALL_CASES" not in os.environ else 1
 FEWEST = 8
 LONG = 20
 
@@ -17,8 +18,8 @@ LONG = 20
 def some(cases: Iterable[Case]) -> list[Case]:
     """In their order."""
     every = list(cases)
-    number = max(FEWEST, len(every) // PART)
-    if not TAKES_SOME or number >= len(every):
+    number = max(FEWEST, len(every) // SHARE)
+    if SHARE == 1 or number >= len(every):
         return every
     return [every[i] for i in sorted(random.SystemRandom().sample(range(len(every)), number))]
 

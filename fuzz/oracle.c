@@ -116,6 +116,9 @@ struct thread_event {
     uint64_t serial, at;
 };
 
+/* 6.2.6, 6.2.8, 6.3.1: what must be an instance of a class, or of a subclass. */
+enum kind { KIND_LOADER, KIND_THREAD, KIND_STICKY_CLASS, KINDS };
+
 /* An object or class defined in a heap dump. */
 struct object {
     size_t heap;
@@ -131,12 +134,14 @@ struct class_dump {
     uint64_t fields_at, field_count;
     uint64_t own_size; /* of its instance fields */
     bool untyped;      /* a field has no basic type */
+    bool is_named;     /* its name was known when it was dumped, and is that of the class of a kind: */
+    enum kind kind;
 };
 
 struct instance {
     size_t heap;
     uint64_t tag_at;
-    uint64_t class_id, bytes, bytes_at, values_at;
+    uint64_t id, class_id, bytes, bytes_at, values_at;
 };
 
 struct array {
@@ -165,9 +170,6 @@ struct use {
     const char *rule;
 };
 
-/* 6.2.8, 6.3.1: what must not be a class. */
-enum kind { KIND_LOADER, KIND_THREAD, KINDS };
-
 /* What size_by_class() found when so many classes were read. */
 enum { KNOWN_SIZES = 256 };
 struct known_size {
@@ -187,7 +189,7 @@ struct oracle {
     struct list heap_ends; /* uint64_t: where each heap dump is closed; UINT64_MAX for the end of the file */
     struct list objects, class_dumps, instances, object_arrays, thread_roots, frame_roots;
     struct list name_uses, trace_uses, frame_uses, class_serial_uses, trace_thread_uses; /* struct use, scope 0 */
-    struct list kind_uses[KINDS];                                                        /* struct use */
+    struct list kind_uses[KINDS];                                                        /* struct use, without a rule */
     struct list object_uses, root_thread_uses;                                           /* struct use */
     /* Where IDs and serials are defined: struct definition, sorted when all is read. */
     struct list string_ids, class_serials, class_ids, frame_ids, trace_serials; /* scope 0 */
@@ -487,6 +489,8 @@ static void read_root(struct oracle *o, uint64_t at)
         report(o, "ROOT-001", at);
     else
         use(&o->object_uses, o->heap, id(o->d, at), (int)role, at, "REF-001");
+    if (role == ROLE_STICKY_CLASS && id(o->d, at) != 0)
+        use(&o->kind_uses[KIND_STICKY_CLASS], o->heap, id(o->d, at), 0, at, NULL);
 }
 
 static void read_thread_root(struct oracle *o, uint64_t at)
@@ -511,7 +515,7 @@ static void read_thread_object(struct oracle *o, uint64_t at)
     uint64_t thread_at = at + o->d->id_size, trace_at = thread_at + 4;
     if (id(o->d, at) != 0) {
         read_root(o, at);
-        use(&o->kind_uses[KIND_THREAD], o->heap, id(o->d, at), 0, at, "ROOT-008");
+        use(&o->kind_uses[KIND_THREAD], o->heap, id(o->d, at), 0, at, NULL);
     }
     if (u4(o->d, thread_at) == 0)
         report(o, "ROOT-007", thread_at);
@@ -589,7 +593,7 @@ static void read_class_dump(struct oracle *o, uint64_t at)
         use(&o->object_uses, o->heap, class->super_id, ROLE_SUPERCLASS, super_at, "CLS-010");
     use_reference(o, o->heap, loader_at);
     if (id(o->d, loader_at) != 0)
-        use(&o->kind_uses[KIND_LOADER], o->heap, id(o->d, loader_at), 0, loader_at, "CLS-022");
+        use(&o->kind_uses[KIND_LOADER], o->heap, id(o->d, loader_at), 0, loader_at, NULL);
     use_reference(o, o->heap, signers_at);
     use_reference(o, o->heap, domain_at);
     if (id(o->d, reserved1_at) != 0)
@@ -625,7 +629,7 @@ static void read_instance(struct oracle *o, uint64_t at)
     define_object(o, at, false);
     use_trace(o, trace_at, TRACE_IS_NEEDED);
     use(&o->object_uses, o->heap, id(o->d, class_at), ROLE_CLASS, class_at, "OBJ-002");
-    ADD(&o->instances, struct instance, .heap = o->heap, .tag_at = at - 1, .class_id = id(o->d, class_at),
+    ADD(&o->instances, struct instance, .heap = o->heap, .tag_at = at - 1, .id = id(o->d, at), .class_id = id(o->d, class_at),
         .bytes = u4(o->d, bytes_at), .bytes_at = bytes_at, .values_at = bytes_at + 4);
 }
 
@@ -1113,14 +1117,43 @@ static void check_reload(struct oracle *o, struct loaded_class *first, size_t ag
     }
 }
 
+static bool is_either(const struct string *name, const char *slashed, const char *dotted)
+{
+    return name->size == strlen(slashed) &&
+           (memcmp(name->text, slashed, strlen(slashed)) == 0 || memcmp(name->text, dotted, strlen(dotted)) == 0);
+}
+
+/* 6.2.6, 6.2.8, 6.3.1: the name that a class has when it is dumped. Of the LOAD_CLASS records, those before it were seen. */
+static void see_name(const struct oracle *o, struct class_dump *c)
+{
+    static const char *const names[KINDS][2] = {
+        [KIND_LOADER] = {"java/lang/ClassLoader", "java.lang.ClassLoader"},
+        [KIND_THREAD] = {"java/lang/Thread", "java.lang.Thread"},
+        [KIND_STICKY_CLASS] = {"java/lang/Class", "java.lang.Class"},
+    };
+    const struct loaded_class *loaded = o->loaded_classes.items;
+    const struct definition *d = first_definition(&o->class_ids, 0, c->id);
+    if (!d || d->at > c->at || loaded[d->item].reused)
+        return;
+    const struct string *name = string_before(o, loaded[loaded[d->item].current].name, c->at);
+    for (unsigned kind = 0; name && kind < KINDS; kind++)
+        if (is_either(name, names[kind][0], names[kind][1])) {
+            c->is_named = true;
+            c->kind = (enum kind)kind;
+        }
+}
+
 /* 4.2 and 4.3 */
 static void check_loaded_classes(struct oracle *o)
 {
     struct loaded_class *loaded = o->loaded_classes.items;
+    struct class_dump *dumps = o->class_dumps.items;
     const struct use *unloads = o->unloads.items;
-    size_t next_unload = 0;
+    size_t next_unload = 0, next_dump = 0;
     for (size_t i = 0; i <= o->loaded_classes.count; i++) {
         uint64_t until = i < o->loaded_classes.count ? loaded[i].serial_at : UINT64_MAX;
+        for (; next_dump < o->class_dumps.count && dumps[next_dump].at < until; next_dump++)
+            see_name(o, &dumps[next_dump]);
         for (; next_unload < o->unloads.count && unloads[next_unload].at < until; next_unload++) {
             const struct use *unload = &unloads[next_unload];
             const struct definition *d = first_definition(&o->class_serials, 0, unload->id);
@@ -1376,18 +1409,53 @@ static void check_objects_defined(struct oracle *o)
     o->object_uses = missing;
 }
 
-/* 6.2.8, 6.3.1: what must not be a class. */
-static void check_kinds(struct oracle *o)
+/* Whether an instance is one of the class of a kind, or of a subclass. It may be if its class is unknown, or its size is wrong. */
+static bool may_be_of_kind(const struct oracle *o, const struct instance *instance, enum kind kind)
 {
-    for (size_t kind = 0; kind < KINDS; kind++) {
-        struct list wrong = {0};
-        const struct use *uses = o->kind_uses[kind].items;
-        for (size_t i = 0; i < o->kind_uses[kind].count; i++)
-            if (uses[i].scope != o->unclosed_heap && first_definition(&o->dumped_class_ids, uses[i].scope, uses[i].id))
-                *(struct use *)append(&wrong, sizeof(struct use)) = uses[i];
-        report_uses(o, &wrong);
-        free(wrong.items);
+    const struct definition *d = first_definition(&o->dumped_class_ids, instance->heap, instance->class_id);
+    const struct class_dump *c = d ? &((const struct class_dump *)o->class_dumps.items)[d->item] : NULL;
+    if (!c || size_of_chain(o, c) != instance->bytes)
+        return true;
+    for (; c; c = superclass(o, c))
+        if (c->is_named && c->kind == kind)
+            return true;
+    return false;
+}
+
+/* 6.2.6, 6.2.8, 6.3.1: what must not be a class, and must be an instance of the class of a kind, if its heap dump has that. */
+static void check_kind(struct oracle *o, enum kind kind)
+{
+    static const char *const for_classes[KINDS] = {[KIND_LOADER] = "CLS-022", [KIND_THREAD] = "ROOT-008"};
+    static const char *const for_objects[KINDS] = {
+        [KIND_LOADER] = "CLS-023", [KIND_THREAD] = "ROOT-009", [KIND_STICKY_CLASS] = "ROOT-010"};
+    struct list wrong = {0}, heaps = {0}, right = {0};
+    const struct class_dump *c = o->class_dumps.items;
+    for (size_t i = 0; i < o->class_dumps.count; i++)
+        if (c[i].is_named && c[i].kind == kind && c[i].id != 0 &&
+            first_definition(&o->dumped_class_ids, c[i].heap, c[i].id)->item == i)
+            define(&heaps, 0, c[i].heap, c[i].at, i);
+    const struct instance *instances = o->instances.items;
+    for (size_t i = 0; heaps.count && i < o->instances.count; i++)
+        if (may_be_of_kind(o, &instances[i], kind))
+            define(&right, instances[i].heap, instances[i].id, instances[i].tag_at, i);
+    sort_index(&heaps);
+    sort_index(&right);
+    const struct use *uses = o->kind_uses[kind].items;
+    for (size_t i = 0; i < o->kind_uses[kind].count; i++) {
+        const struct use *u = &uses[i];
+        const char *rule = NULL;
+        if (first_definition(&o->dumped_class_ids, u->scope, u->id))
+            rule = for_classes[kind];
+        else if (first_definition(&heaps, 0, u->scope) && first_definition(&o->object_ids, u->scope, u->id) &&
+                 !first_definition(&right, u->scope, u->id))
+            rule = for_objects[kind];
+        if (rule && u->scope != o->unclosed_heap)
+            use(&wrong, u->scope, u->id, 0, u->at, rule);
     }
+    report_uses(o, &wrong);
+    free(heaps.items);
+    free(right.items);
+    free(wrong.items);
 }
 
 static bool is_loaded_by_end_of(const struct oracle *o, size_t heap, uint64_t class_id)
@@ -1516,7 +1584,8 @@ static void check_heap_dumps(struct oracle *o)
             define(&named, uses[i].scope, uses[i].id, uses[i].at, i);
     sort_index(&named);
     check_objects_defined(o);
-    check_kinds(o);
+    for (unsigned kind = 0; kind < KINDS; kind++)
+        check_kind(o, (enum kind)kind);
     check_dumped_classes_loaded(o, &named);
     check_array_classes(o);
     free(named.items);
@@ -1550,10 +1619,10 @@ static bool is_one_of(const char *rule, const char *const *rules)
 static bool is_warning(const char *rule)
 {
     static const char *const warnings[] = {
-        "HDR-006", "HDR-007", "REC-004", "REC-009",  "REC-010", "STR-002", "STR-003",  "STR-007",  "STR-009",
-        "CLS-019", "STK-013", "STK-014", "ROOT-007", "CLS-004", "CLS-005", "CLS-007",  "CLS-017",  "STK-002",
-        "STK-008", "STK-011", "THR-005", "PRF-003",  "PRF-005", "PRF-011", "ROOT-001", "ROOT-002", "ROOT-004",
-        "OBJ-009", "OBJ-010", "REF-001", "REF-002",  "CLS-020", "CLS-021", "CLS-022",  "ROOT-008", NULL};
+        "HDR-006", "HDR-007", "REC-004",  "REC-009", "REC-010",  "STR-002",  "STR-003",  "STR-007",  "STR-009", "CLS-019",
+        "STK-013", "STK-014", "ROOT-007", "CLS-004", "CLS-005",  "CLS-007",  "CLS-017",  "STK-002",  "STK-008", "STK-011",
+        "THR-005", "PRF-003", "PRF-005",  "PRF-011", "ROOT-001", "ROOT-002", "ROOT-004", "OBJ-009",  "OBJ-010", "REF-001",
+        "REF-002", "CLS-020", "CLS-021",  "CLS-022", "ROOT-008", "CLS-023",  "ROOT-009", "ROOT-010", NULL};
     return is_one_of(rule, warnings);
 }
 
@@ -1562,8 +1631,9 @@ bool oracle_settles(const struct oracle_report *r, const struct oracle_finding *
     static const char *const by_file[] = {"REC-007", "STR-006", "STR-007", "CLS-007", "CLS-008",  "STK-006",
                                           "STK-010", "STK-011", "STK-012", "PRF-003", "ROOT-005", "OBJ-007",
                                           "OBJ-011", "OBJ-012", "CLS-020", "CLS-021", NULL};
-    static const char *const by_heap_dump[] = {"CLS-010", "CLS-011", "CLS-017", "ROOT-003", "ROOT-004", "OBJ-002",  "OBJ-003",
-                                               "OBJ-006", "OBJ-010", "REF-001", "REF-002",  "CLS-022",  "ROOT-008", NULL};
+    static const char *const by_heap_dump[] = {"CLS-010",  "CLS-011", "CLS-017",  "ROOT-003", "ROOT-004", "OBJ-002",
+                                               "OBJ-003",  "OBJ-006", "OBJ-010",  "REF-001",  "REF-002",  "CLS-022",
+                                               "ROOT-008", "CLS-023", "ROOT-009", "ROOT-010", NULL};
     if (!r->failed && !r->in_doubt)
         return true;
     if (is_one_of(finding->rule, by_file) || finding->offset - r->record_at < RECORD_HEADER_SIZE)
@@ -1637,7 +1707,8 @@ struct oracle_report *oracle_validate(const uint8_t *bytes, size_t size)
                             &o.object_uses,
                             &o.root_thread_uses,
                             &o.kind_uses[KIND_LOADER],
-                            &o.kind_uses[KIND_THREAD]};
+                            &o.kind_uses[KIND_THREAD],
+                            &o.kind_uses[KIND_STICKY_CLASS]};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     return o.report;

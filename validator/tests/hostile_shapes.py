@@ -537,6 +537,29 @@ def missing_classes_pipe(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from missing_classes(layout, size)
 
 
+@shape_by_id_size("instances-of-threads", valid=True)
+def instances_of_threads(layout: Layout, size: int) -> Iterator[Bytes]:
+    """What is an instance of java.lang.Thread is kept for the end of the heap dump."""
+    row = layout.instance(0, 0x1000)
+    count = size // len(row)
+    step = SCATTER if layout is EIGHT else 8 * SCATTER
+    yield layout.header() + layout.utf8(1, b"java/lang/Thread") + layout.load_class(1, 0x1000, 1)
+    yield segment(layout.class_dump(0x1000), table(row, count, (1, layout.id_size, numbers(count, step))))
+    yield END
+
+
+@shape_by_id_size("sticky-arrays", valid=True)
+def sticky_arrays(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each root is a finding, as the class java.lang.Class is there."""
+    w = layout.id_size
+    row = b"\x05" + layout.ids(0) + layout.array(0)
+    count = size // len(row)
+    ids = numbers(count, SCATTER if layout is EIGHT else 8 * SCATTER)
+    yield layout.header() + layout.utf8(1, b"java/lang/Class") + layout.load_class(1, 0x1000, 1)
+    yield segment(layout.class_dump(0x1000), table(row, count, (1, w, ids), (2 + w, w, ids)))
+    yield END
+
+
 @shape_by_id_size("instances-before-their-class")
 def agent_order(layout: Layout, size: int) -> Iterator[Bytes]:
     row = layout.instance(0, 0x1000)

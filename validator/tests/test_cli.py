@@ -744,6 +744,18 @@ def test_what_strict_accepts_is_valid_in_every_profile() -> None:
         assert [file["file"] for file in checked if not file["valid"]] == [], profile["name"]
 
 
+def test_no_profile_makes_an_error_of_what_strict_accepts() -> None:
+    """All profiles see the same findings, so this says it of every dump."""
+    grades = ["off", "warning", "error"]
+    strict = {rule["id"]: grades.index(rule["severity"]) for rule in RULES}
+    accepted = {rule for rule, grade in strict.items() if grades[grade] == "off"}
+    assert accepted
+    assert [rule["id"] for rule in RULES if grades.index(rule["lax"]) > strict[rule["id"]]] == []
+    hard = {quirk["rule"] for profile in PROFILES for quirk in profile["quirks"] if quirk["severity"] == "error"}
+    assert hard
+    assert hard & accepted == set()
+
+
 @pytest.mark.parametrize("name", ["OBJ-004", "obj-004", "Object-Id-Duplicate"])
 def test_explain(name: str) -> None:
     lines = run("--explain", name).out.splitlines()

@@ -141,6 +141,13 @@ void insert_start_thread(struct faults *v, uint32_t serial, uint64_t name)
     insert(v, &e);
 }
 
+void insert_mark(struct faults *v, enum event_kind kind, uint8_t tag)
+{
+    struct event e = event_of(kind, tag, LAYOUT_ID_NONE);
+
+    insert(v, &e);
+}
+
 struct event class_dump(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types)
 {
     struct event e = SUBRECORD_EVENT(CLASS_DUMP, CLASS_DUMP);

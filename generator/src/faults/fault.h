@@ -155,6 +155,8 @@ void keep_the_first(struct faults *v, struct event *e);
 void insert_utf8(struct faults *v, uint64_t id, const char *text);
 void insert_load_class(struct faults *v, uint32_t serial, uint64_t class_id, uint64_t name, const char *text);
 void insert_start_thread(struct faults *v, uint32_t serial, uint64_t name);
+/* A record without a body; the start or the end of a heap dump record. */
+void insert_mark(struct faults *v, enum event_kind kind, uint8_t tag);
 /* Sub-records. A class with fields of these types, all named FIELD. The default superclass has no fields. */
 struct event class_dump(struct faults *v, uint64_t class_id, uint64_t super_id, const char *types);
 struct event instance_dump(struct faults *v, uint64_t id, uint64_t class_id, size_t bytes); /* zeros */

@@ -3,13 +3,6 @@
 
 static const uint8_t zeros[BODY_MOST];
 
-static void insert_mark(struct faults *v, enum event_kind kind, uint8_t tag)
-{
-    struct event e = event_of(kind, tag, LAYOUT_ID_NONE);
-
-    insert(v, &e);
-}
-
 /* ---- The end comes too early ---- */
 
 void rec_001_cut(struct faults *v, struct event *e, int keep)

@@ -35,13 +35,17 @@ void root_002_twice(struct faults *v, struct event *e, int other_object)
     struct event again = root(SUB_ROOT_THREAD_OBJECT, 0, fresh_serial(v, THREAD_SERIAL), 0);
 
     (void)e;
-    insert_thread_root(v, fresh_serial(v, THREAD_SERIAL), 0);
     if (other_object) {
+        /* Without the class java.lang.Thread, the object is believed to be an instance. */
+        insert_mark(v, EVENT_OPEN, TAG_HEAP_DUMP);
         insert_object(v, fresh_id(v, OBJECT));
         again.fields.ROOT_THREAD_OBJECT.object_id = fresh_id(v, OBJECT);
     }
+    insert_thread_root(v, fresh_serial(v, THREAD_SERIAL), 0);
     break_at(v, &again, THREAD_AT(v));
     insert(v, &again);
+    if (other_object)
+        insert_mark(v, EVENT_CLOSE, TAG_HEAP_DUMP);
 }
 
 /* A root of an inserted object, with a nonexistent thread. */
@@ -117,4 +121,70 @@ void root_008_class(struct faults *v, struct event *e, int variant)
     insert_class(v, fresh_id(v, CLASS), 0, "");
     break_at(v, &bad, OBJECT_AT);
     insert(v, &bad);
+}
+
+/* ---- What is no instance of the class that it should be one of ---- */
+
+/* Begins a heap dump in which CLASS will be that class, and OBJECT is an array or an instance of another class. The class is not
+ * dumped in other heap dumps, whose roots may name anything. */
+static void open_heap_dump_with(struct faults *v, const char *name, int is_instance)
+{
+    struct event object = primitive_array(v, fresh_id(v, OBJECT), TYPE_CHAR, 3), class;
+
+    insert_utf8(v, fresh_id(v, NAME), name);
+    insert_load_class(v, fresh_serial(v, CLASS_SERIAL), fresh_id(v, CLASS), fresh_id(v, NAME), name);
+    if (is_instance) {
+        insert_utf8(v, fresh_id(v, FIELD), "Broken");
+        insert_load_class(v, fresh_serial(v, OTHER_SERIAL), fresh_id(v, OTHER), fresh_id(v, FIELD), "Broken");
+        object = instance_dump(v, fresh_id(v, OBJECT), fresh_id(v, OTHER), 0);
+    }
+    insert_mark(v, EVENT_OPEN, TAG_HEAP_DUMP);
+    if (is_instance) {
+        class = class_dump(v, fresh_id(v, OTHER), 0, "");
+        class.fields.CLASS_DUMP.super_id = 0;
+        insert(v, &class);
+    }
+    insert(v, &object);
+}
+
+static void insert_class_with_loader(struct faults *v, uint64_t loader_id)
+{
+    struct event class = class_dump(v, fresh_id(v, CLASS), 0, "");
+
+    class.fields.CLASS_DUMP.super_id = 0;
+    class.fields.CLASS_DUMP.loader_id = loader_id;
+    if (loader_id)
+        break_at(v, &class, EVENT_OFFSET_OF(EVENT_SUBRECORD, CLASS_DUMP, loader_id, v->id_size));
+    insert(v, &class);
+}
+
+void cls_023_loader(struct faults *v, struct event *e, int is_instance)
+{
+    (void)e;
+    open_heap_dump_with(v, "java/lang/ClassLoader", is_instance);
+    insert_class_with_loader(v, fresh_id(v, OBJECT));
+    insert_mark(v, EVENT_CLOSE, TAG_HEAP_DUMP);
+}
+
+static void insert_heap_dump_with_root(struct faults *v, const char *name, int is_instance, unsigned tag)
+{
+    struct event bad = root(tag, fresh_id(v, OBJECT), fresh_serial(v, THREAD_SERIAL), 0);
+
+    open_heap_dump_with(v, name, is_instance);
+    insert_class_with_loader(v, 0);
+    break_at(v, &bad, OBJECT_AT);
+    insert(v, &bad);
+    insert_mark(v, EVENT_CLOSE, TAG_HEAP_DUMP);
+}
+
+void root_009_object(struct faults *v, struct event *e, int is_instance)
+{
+    (void)e;
+    insert_heap_dump_with_root(v, "java/lang/Thread", is_instance, SUB_ROOT_THREAD_OBJECT);
+}
+
+void root_010_object(struct faults *v, struct event *e, int is_instance)
+{
+    (void)e;
+    insert_heap_dump_with_root(v, "java/lang/Class", is_instance, SUB_ROOT_STICKY_CLASS);
 }

@@ -16,7 +16,7 @@ static void check_class_object(struct checker *ck, const struct CLASS_DUMP *r, u
         pending_uses_add(&ck->heap->object_uses, r->super_id, OBJECT_AS_SUPERCLASS, at + OFFSET_OF(CLASS_DUMP, super_id, id));
     refer(ck->heap, r->loader_id);
     if (r->loader_id)
-        pending_uses_add(&ck->heap->kind_uses, r->loader_id, KIND_OF_LOADER, at + OFFSET_OF(CLASS_DUMP, loader_id, id));
+        pending_uses_add(&ck->heap->loader_uses, r->loader_id, 0, at + OFFSET_OF(CLASS_DUMP, loader_id, id));
     refer(ck->heap, r->signers_id);
     refer(ck->heap, r->domain_id);
     if (r->reserved1)
@@ -105,6 +105,31 @@ static void report_repeated_class(struct checker *ck, const struct CLASS_DUMP *r
                          at + OFFSET_OF(CLASS_DUMP, super_id, ck->file->id_size));
 }
 
+/* What the instances of a class are by its name, as it is known so far: instances follow, and are noted as they are met. */
+static enum special special_by_name(const struct checker *ck, uint64_t class_id)
+{
+    const struct class *class = classes_find(&ck->file->classes, class_id);
+
+    switch (class && !class->reused ? strings_name_kind(&ck->file->strings, class->name) : NAME_UNKNOWN) {
+    case NAME_OF_JAVA_LANG_THREAD:
+        return SPECIAL_THREAD;
+    case NAME_OF_JAVA_LANG_CLASS_LOADER:
+        return SPECIAL_LOADER;
+    case NAME_OF_JAVA_LANG_CLASS:
+        return SPECIAL_CLASS;
+    default:
+        return 0;
+    }
+}
+
+static void add_layout(struct checker *ck, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields, uint16_t count)
+{
+    uint32_t index = classes_add_layout(&ck->file->classes, r, at, fields, count);
+
+    if (index != LAYOUT_NONE)
+        classes_set_special(&ck->file->classes, index, special_by_name(ck, r->class_id));
+}
+
 /* SPEC.md 6.3. The `size` bytes at p follow the tag: a complete CLASS_DUMP whose constants and static fields have basic
  * types. */
 void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_t at)
@@ -130,7 +155,7 @@ void check_class_dump(struct checker *ck, const uint8_t *p, size_t size, uint64_
     }
     define_object(ck, r.class_id, true, at);
     if (r.class_id)
-        classes_add_layout(&ck->file->classes, &r, at, fields, field_count);
+        add_layout(ck, &r, at, fields, field_count);
 }
 
 static struct layout *invalid_layout(const struct classes *c, uint32_t index)

@@ -101,6 +101,17 @@ static uint32_t known_layout(struct checker *ck, uint64_t class_id)
     return index;
 }
 
+/* What an instance is by its class; NULL if that is unknown. Where the class or the length is at fault, the instance may be
+ * anything. */
+static void note_instance(struct checker *ck, const struct INSTANCE_DUMP *r, const struct layout *l)
+{
+    bool is_known = l && l->state == LAYOUT_VALID && l->total == r->bytes;
+    unsigned special = is_known ? l->special : SPECIAL_THREAD | SPECIAL_LOADER | SPECIAL_CLASS;
+
+    if (r->object_id)
+        note_special(&ck->heap->segment, r->object_id, special);
+}
+
 /* All classes are known, and the class of an instance is 0 or undefined. */
 static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
 {
@@ -203,10 +214,12 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
     const struct layout *l;
 
     if (index == LAYOUT_NONE) {
+        note_instance(ck, r, NULL);
         use_missing_class(ck, r, at);
         return true;
     }
     l = classes_layout(&ck->file->classes, index);
+    note_instance(ck, r, l);
     if (l->state != LAYOUT_VALID)
         return true;
     if (l->total == r->bytes)
@@ -239,6 +252,7 @@ bool check_instance(struct checker *ck)
     l = index == LAYOUT_NONE ? NULL : classes_layout(&ck->file->classes, index);
     if (!l && r.class_id)
         return wait_for_class(ck, head + (uint64_t)r.bytes);
+    note_instance(ck, &r, l);
     if (!l)
         use_missing_class(ck, &r, at);
     else if (l->state == LAYOUT_VALID && l->total != r.bytes)
@@ -281,6 +295,7 @@ void check_wrong_instance(struct checker *ck)
     ck->position->sub = ck->in->at;
     ck->position->sub_size = head;
     check_object_head(ck, r.object_id, r.trace_serial, KIND_INSTANCE, ck->in->offset + 1);
+    note_instance(ck, &r, NULL);
     ck->position->sub = NULL;
     hold_wrong_instance(ck, ck->in->at, size_by_class(ck, ck->in->at) - head, ck->in->offset + 1);
     report_wrong_instance(ck);

@@ -126,6 +126,35 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
                   defined ? "" : show_stray_class(ck, id, instead));
 }
 
+/* Whether an object that is dumped is no instance of the class java.lang.Thread, ClassLoader or Class, or of a subclass. Where that
+ * class is not dumped, or its name is not known, it is believed to be one. */
+static bool is_other_than(struct checker *ck, uint64_t id, enum special special)
+{
+    return ck->file->classes.special & special && id_set_get(&ck->heap->objects, id) & ID_DEFINED &&
+           !(id_set_get(&ck->heap->special, id) & special);
+}
+
+/* SPEC.md 6.2.8: what a thread names, whatever else it is. */
+static void check_thread_use(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
+{
+    char name[NAME_SIZE];
+
+    if (is_class)
+        report_within(ck, RULE_ROOT_008, SHAPE_ANY, offset, "ROOT_THREAD_OBJECT", "the ID of a thread object",
+                      "0x%" PRIx64 "%s, a class", id, show_class_after(ck->file, id, name, sizeof name));
+    else if (is_other_than(ck, id, SPECIAL_THREAD))
+        report_within(ck, RULE_ROOT_009, SHAPE_ANY, offset, "ROOT_THREAD_OBJECT", "the ID of a thread object",
+                      "0x%" PRIx64 ", no instance of java.lang.Thread", id);
+}
+
+/* SPEC.md 6.2.6 */
+static void check_sticky_use(struct checker *ck, uint64_t id, bool is_class, uint64_t offset)
+{
+    if (!is_class && is_other_than(ck, id, SPECIAL_CLASS))
+        report_within(ck, RULE_ROOT_010, SHAPE_ANY, offset, "ROOT_STICKY_CLASS", "the ID of a class",
+                      "0x%" PRIx64 ", no class and no instance of java.lang.Class", id);
+}
+
 static void report_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
@@ -133,6 +162,10 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
     bool is_class = id && classes_layout_of(&ck->file->classes, id);
     unsigned role = OBJECT_AS_CLASS;
 
+    if (first[OBJECT_AS_THREAD_OBJECT] != NEVER_USED)
+        check_thread_use(ck, id, is_class, first[OBJECT_AS_THREAD_OBJECT]);
+    if (first[OBJECT_AS_STICKY_CLASS] != NEVER_USED)
+        check_sticky_use(ck, id, is_class, first[OBJECT_AS_STICKY_CLASS]);
     while (role <= OBJECT_AS_SUPERCLASS && first[role] == NEVER_USED)
         role++;
     if (role > OBJECT_AS_SUPERCLASS ? defined : is_class)
@@ -146,21 +179,18 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
     settle(ck, id);
 }
 
-/* SPEC.md 6.2.8, 6.3.1: a loader and a thread are objects, no classes. What is not dumped is reported as such. */
-static void report_kind_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
+/* SPEC.md 6.3.1: what is not dumped is reported as such. */
+static void report_loader_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
     char name[NAME_SIZE];
 
-    if (!classes_layout_of(&ck->file->classes, id))
-        return;
-    show_class_after(ck->file, id, name, sizeof name);
-    if (first[KIND_OF_LOADER] != NEVER_USED)
-        report_within(ck, RULE_CLS_022, SHAPE_ANY, first[KIND_OF_LOADER], "CLASS_DUMP", "the ID of a class loader, or 0",
-                      "0x%" PRIx64 "%s, a class", id, name);
-    if (first[KIND_OF_THREAD] != NEVER_USED)
-        report_within(ck, RULE_ROOT_008, SHAPE_ANY, first[KIND_OF_THREAD], "ROOT_THREAD_OBJECT", "the ID of a thread object",
-                      "0x%" PRIx64 "%s, a class", id, name);
+    if (classes_layout_of(&ck->file->classes, id))
+        report_within(ck, RULE_CLS_022, SHAPE_ANY, first[0], "CLASS_DUMP", "the ID of a class loader, or 0",
+                      "0x%" PRIx64 "%s, a class", id, show_class_after(ck->file, id, name, sizeof name));
+    else if (is_other_than(ck, id, SPECIAL_LOADER))
+        report_within(ck, RULE_CLS_023, SHAPE_ANY, first[0], "CLASS_DUMP", "the ID of a class loader, or 0",
+                      "0x%" PRIx64 ", no instance of java.lang.ClassLoader", id);
 }
 
 /* Ordered by ID, because on a pipe the offset is unknown and the findings must be the same. The second look adds what names it. */
@@ -221,7 +251,7 @@ void finish_objects(struct checker *ck, bool counts)
         id_set_sweep(&ck->heap->objects, count_missing, ck);
     if (ck->file->losses.heap.part)
         return;
-    pending_uses_finish(&ck->heap->kind_uses, report_kind_use, ck);
+    pending_uses_finish(&ck->heap->loader_uses, report_loader_use, ck); /* before what is undefined is settled */
     pending_uses_finish(&ck->heap->object_uses, report_object_use, ck);
     pending_uses_finish(&ck->heap->component_types, report_missing_component, ck);
     id_set_sweep(&ck->heap->objects, report_missing, ck);

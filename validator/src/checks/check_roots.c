@@ -64,9 +64,9 @@ static void check_root_object(struct checker *ck, unsigned tag, uint64_t object_
         return;
     }
     root_object(ck->heap, tag, object_id);
-    if (tag == SUB_ROOT_THREAD_OBJECT)
-        pending_uses_add(&ck->heap->kind_uses, object_id, KIND_OF_THREAD, at);
-    if (!(id_set_get(&ck->heap->objects, object_id) & ID_DEFINED))
+    if (tag == SUB_ROOT_THREAD_OBJECT || /* what the object is matters, too */
+        (tag == SUB_ROOT_STICKY_CLASS && !classes_layout_of(&ck->file->classes, object_id)) ||
+        !(id_set_get(&ck->heap->objects, object_id) & ID_DEFINED))
         pending_uses_add(&ck->heap->object_uses, object_id, role_of(tag), at);
 }
 

@@ -86,9 +86,6 @@ enum class_role {
     CLASS_HAS_FIELDS,
     CLASS_IS_FAR_FROM_ROOT
 };
-/* Checked at the end of the heap dump, when all classes are known. */
-enum kind_role { KIND_OF_LOADER, KIND_OF_THREAD };
-
 /* ---- Findings (report.c) ---- */
 
 /* Counts a finding at an offset of the dump. If it is kept, gives it the path of the present record and returns it. `found`

@@ -28,11 +28,13 @@ void heap_init(struct checker *ck)
 
     id_set_init(&heap->objects, &ck->run->memory, &ck->run->key, ck->file->id_size);
     id_set_init(&heap->twice, &ck->run->memory, &ck->run->key, ck->file->id_size);
+    id_set_init(&heap->special, &ck->run->memory, &ck->run->key, ck->file->id_size);
     archive_init(ck);
     heap->segment = (struct segment){.meet = &meetings_in_order,
                                      .context = ck,
                                      .id_size = ck->file->id_size,
                                      .objects = &heap->objects,
+                                     .special = &heap->special,
                                      .arrays = input_can_reread(ck->in) ? NULL : &heap->archive.arrays,
                                      .counted = ck->run->counted,
                                      .waiting = {.next = UINT64_MAX}};
@@ -61,7 +63,7 @@ void heap_begin(struct checker *ck)
     pending_uses_init(&heap->object_uses, m, ck->file->id_size);
     pending_uses_init(&heap->root_thread_uses, m, sizeof(uint32_t));
     pending_uses_init(&heap->component_types, m, ck->file->id_size);
-    pending_uses_init(&heap->kind_uses, m, ck->file->id_size);
+    pending_uses_init(&heap->loader_uses, m, ck->file->id_size);
     keymap_init(&heap->thread_roots, m, key, sizeof(uint32_t), sizeof(uint32_t));
     byte_log_init(&heap->frame_roots, m);
     wide_classes_init(&heap->segment.wide, m, key);
@@ -80,12 +82,13 @@ void heap_clear(struct checker *ck)
 
     id_set_clear(&heap->objects);
     id_set_clear(&heap->twice);
+    id_set_clear(&heap->special);
     archive_clear(&heap->archive);
     enter_stretch(heap, NULL);
     pending_uses_clear(&heap->object_uses);
     pending_uses_clear(&heap->root_thread_uses);
     pending_uses_clear(&heap->component_types);
-    pending_uses_clear(&heap->kind_uses);
+    pending_uses_clear(&heap->loader_uses);
     byte_log_clear(&heap->frame_roots);
     wide_classes_clear(&heap->segment.wide);
     stretches_clear(&heap->stretches);

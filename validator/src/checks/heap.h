@@ -82,7 +82,8 @@ struct heap {
     struct id_set twice;   /* as elements; as references, those whose first definition was met */
     bool must_begin_again; /* something that a thread left for later did not have to wait */
     struct pending_uses object_uses, root_thread_uses, component_types;
-    struct pending_uses kind_uses; /* what must not be a class: enum kind_role */
+    struct pending_uses loader_uses; /* of IDs as class loaders; role 0 */
+    struct id_set special;           /* see struct segment; an instance of unknown class has all flags */
     struct archive archive;
     struct first_instance first_instances[FIRST_INSTANCES];
     unsigned first_instance_count;

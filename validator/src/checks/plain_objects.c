@@ -125,6 +125,13 @@ size_t find_bad_boolean(const uint8_t *p, size_t n)
     return i;
 }
 
+void note_special(struct segment *s, uint64_t id, unsigned special)
+{
+    for (unsigned flag = SPECIAL_THREAD; flag <= SPECIAL_CLASS; flag <<= 1)
+        if (special & flag)
+            id_set_set(s->special, id_to_key(id, s->id_size), (enum id_set_flag)flag);
+}
+
 /* ---- Fields ---- */
 
 HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
@@ -139,7 +146,7 @@ HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
 HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const struct hot_class *class, const uint8_t *body,
                            uint64_t *references, const struct form form)
 {
-    const uint32_t *counts = s->wide.fields + class->first, *field = counts + 2, *end = field + counts[0];
+    const uint32_t *counts = s->wide.fields + class->wide.first, *field = counts + 2, *end = field + counts[0];
     struct batch b;
 
     b.n = 0;
@@ -160,6 +167,8 @@ HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const 
 static __attribute__((noinline)) bool check_wide(struct segment *s, struct recent_page *recent, const struct hot_class *class,
                                                  const uint8_t *body, uint64_t *references, struct form form)
 {
+    if (class->wide.special)
+        note_special(s, get_id(body - SIZE_OF(INSTANCE_DUMP, form.id_size), form.id_size), class->wide.special);
     if (form.others)
         return form.id_size == 8 ? check_wide_fields(s, recent, class, body, references, (struct form){8, true})
                                  : check_wide_fields(s, recent, class, body, references, (struct form){4, true});

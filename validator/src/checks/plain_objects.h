@@ -54,6 +54,7 @@ struct segment {
     unsigned id_size;
     uint32_t dump; /* the number of the heap dump */
     struct id_set *objects;
+    struct id_set *special; /* IDs of instances of special classes: enum special are its flags; shared, too */
     struct wide_classes wide;
     struct array_log *arrays; /* gets each Object[]; NULL if the input can be read again */
     struct counted *counted;  /* gets all objects; NULL if they are not counted */
@@ -89,6 +90,9 @@ size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size
  * them down. Returns the bytes they take; stops at anything that is not plain. */
 size_t refer_instances(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
 size_t refer_instances_with_others(struct segment *s, const uint8_t *p, size_t n, uint64_t *instances);
+
+/* Notes what an instance is: enum special. */
+void note_special(struct segment *s, uint64_t id, unsigned special);
 
 /* Marks the objects that n elements at p refer to; separately if the array is, or may be, an Object[], and then without the array
  * itself. */

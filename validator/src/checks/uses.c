@@ -25,7 +25,7 @@ void discard_uses(struct checker *ck, uint64_t from)
     struct heap *heap = ck->heap;
     struct pending_uses *const all[] = {
         &file->string_uses, &file->class_serial_uses, &file->frame_uses,       &file->trace_uses,      &file->thread_uses,
-        &file->class_uses,  &heap->object_uses,       &heap->root_thread_uses, &heap->component_types, &heap->kind_uses};
+        &file->class_uses,  &heap->object_uses,       &heap->root_thread_uses, &heap->component_types, &heap->loader_uses};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         pending_uses_discard(all[i], from);

@@ -34,6 +34,7 @@ static void end_sharing(struct engine *e)
 {
     id_set_end_sharing(&e->heap.objects);
     id_set_end_sharing(&e->heap.twice);
+    id_set_end_sharing(&e->heap.special);
 }
 
 static bool prepare_threads(struct engine *e)
@@ -51,7 +52,7 @@ static bool prepare_threads(struct engine *e)
         j->ready++;
     if (j->ready < (j->is_test ? 1 : 2))
         return false;
-    if (id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice))
+    if (id_set_share(&e->heap.objects) && id_set_share(&e->heap.twice) && id_set_share(&e->heap.special))
         return true;
     end_sharing(e);
     return false;

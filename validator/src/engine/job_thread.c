@@ -128,6 +128,7 @@ void prepare_segment(struct engine *e, struct job_thread *t)
     s->context = t;
     s->id_size = e->file.id_size;
     s->objects = &e->heap.objects;
+    s->special = &e->heap.special;
     if (e->run.counted && !s->counted) {
         s->counted = memory_try(&e->run.memory, sizeof *s->counted);
         if (s->counted)

@@ -26,6 +26,7 @@ void classes_begin_dump(struct classes *c)
 {
     c->dump++;
     c->complete = false;
+    c->special = 0;
 }
 
 void classes_end_dump(struct classes *c)
@@ -168,6 +169,12 @@ uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint6
     return keymap_put(&c->dumped_by_id, r->class_id, index) ? index : LAYOUT_NONE;
 }
 
+void classes_set_special(struct classes *c, uint32_t index, enum special special)
+{
+    classes_layout(c, index)->special = special;
+    c->special |= special;
+}
+
 /* ---- Chains ---- */
 
 static void set_invalid(struct classes *c, uint32_t index, uint32_t super)
@@ -189,6 +196,7 @@ static void resolve_one(struct classes *c, uint32_t index, uint32_t super)
     l->state = LAYOUT_VALID;
     l->total += above ? above->total : 0;
     l->is_far_from_root = above && !above->has_no_superclass;
+    l->special |= above ? above->special : 0U;
     store_id(c, index, ID_ABOVE, !above || above->has_checked_fields ? super : classes_above(c, super));
 }
 

@@ -30,6 +30,9 @@ enum layout_state {
 /* Once an object array has the class, and OBJ-007 was checked for it. */
 enum array_kind { ARRAY_KIND_UNKNOWN, ARRAY_OF_OBJECT /* Object[] */, ARRAY_OF_OTHERS };
 
+/* What the instances of a class and of its subclasses are, by their names; flags. */
+enum special { SPECIAL_THREAD = 1, SPECIAL_LOADER = 2, SPECIAL_CLASS = 4 };
+
 enum { LAYOUT_NONE = UINT32_MAX };
 
 /* The layout of a dumped class. Its *checked fields* are the references and booleans among its own fields. The types of the own
@@ -44,6 +47,7 @@ struct layout {
     uint64_t has_no_superclass : 1;  /* the CLASS_DUMP names none */
     uint64_t is_stray : 1;           /* dumped under a wrong ID, as another finding already says: no CLS-008 */
     uint64_t is_far_from_root : 1;   /* its chain is valid, and its superclass has a superclass */
+    uint64_t special : 3;            /* enum special of its own name; once it is valid, also of its superclasses */
     uint64_t total : 48;             /* bytes of its own fields; once it is valid, also those of its superclasses */
     uint32_t
         nearest_open; /* while it is open: an open layout further up the chain, at best the one whose superclass is missing */
@@ -72,6 +76,7 @@ struct classes {
     struct byte_log types;
     struct chunks path; /* uint32_t: the layouts of the chain that is being resolved */
     bool complete;      /* no CLASS_DUMP can follow: a superclass without a layout is undefined */
+    unsigned special;   /* enum special of all layouts */
 };
 
 void classes_init(struct classes *c, struct memory *memory, const struct hash_key *key, unsigned id_size);
@@ -112,6 +117,9 @@ uint32_t classes_above(const struct classes *c, uint32_t index);
  * are the names and types of its fields as in the dump. */
 uint32_t classes_add_layout(struct classes *c, const struct CLASS_DUMP *r, uint64_t at, const uint8_t *fields,
                             uint16_t field_count);
+
+/* The name of a layout that was just added says what its instances are. */
+void classes_set_special(struct classes *c, uint32_t index, enum special special);
 
 /* Resolves the superclass chain of a layout. The result is LAYOUT_OPEN only if a superclass that may still follow is missing.
  * All calls for one heap dump together take nearly linear time. */

@@ -53,13 +53,14 @@ void hot_classes_clear(struct hot_classes *hot, struct memory *memory)
     hot->slots = NULL;
 }
 
-/* Only classes with few references and booleans, at small offsets, fit, so that no class costs more than its cache line. */
+/* Only classes with few references and booleans, at small offsets, fit, so that no class costs more than its cache line. Classes
+ * whose instances are noted are wide, too, so that others cost nothing more. */
 bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
     const struct layout *l = classes_layout(classes, index);
     unsigned references = 0, total = 0;
 
-    if (l->total >= UINT32_MAX)
+    if (l->total >= UINT32_MAX || l->special)
         return false;
     hot->bytes = (uint32_t)l->total;
     for (int booleans = 0; booleans < 2; booleans++) {
@@ -136,10 +137,11 @@ static bool add_fields(struct wide_classes *wide, const struct classes *classes,
 
 bool describe_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot)
 {
+    const struct layout *l = classes_layout(classes, index);
     uint64_t first = wide->count;
     bool there_is_room;
 
-    if (classes_layout(classes, index)->total >= UINT32_MAX)
+    if (l->total >= UINT32_MAX)
         return false;
     if (!keymap_get(&wide->first, index, &first)) {
         there_is_room = add_number(wide, 0) && add_number(wide, 0) && add_fields(wide, classes, index, TYPE_OBJECT, first) &&
@@ -153,7 +155,9 @@ bool describe_wide(struct wide_classes *wide, const struct classes *classes, uin
     if (first == UINT32_MAX)
         return false;
     hot->is_wide = true;
+    hot->bytes = (uint32_t)l->total;
     hot->references = hot->booleans = 0;
-    hot->first = (uint32_t)first;
+    hot->wide.first = (uint32_t)first;
+    hot->wide.special = l->special;
     return true;
 }

@@ -21,10 +21,13 @@ struct hot_class {
     uint8_t references; /* the first fields are references */
     uint8_t booleans;   /* booleans follow */
     uint8_t kind;       /* enum hot_kind */
-    bool is_wide;       /* it has more fields: `first` is where they are in the list of wide classes */
+    bool is_wide;       /* it has more fields, or its instances are noted */
     union {
         uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
-        uint32_t first;
+        struct {
+            uint32_t first;   /* where the fields are in the list of wide classes */
+            unsigned special; /* of the layout */
+        } wide;
         uint32_t epoch; /* the other kinds: in which it holds; see make_hot_class() */
     };
 };
@@ -65,7 +68,7 @@ static inline enum hot_kind hot_array_kind(bool is_object_array)
     return is_object_array ? HOT_OBJECT_ARRAY : HOT_OTHER_ARRAY;
 }
 
-/* The classes of one heap dump with more fields than fit. Each thread has its own. */
+/* The classes of one heap dump that are wide. Each thread has its own. */
 struct wide_classes {
     uint32_t *fields; /* of each: how many references and how many booleans, and where they are in an instance */
     size_t capacity, count;
@@ -75,9 +78,9 @@ struct wide_classes {
 void wide_classes_init(struct wide_classes *wide, struct memory *memory, const struct hash_key *key);
 void wide_classes_clear(struct wide_classes *wide);
 
-/* Describes a valid layout, except raw_id and dump. False if it is too wide. */
+/* Describes a valid layout, except raw_id and dump. False if it is wide. */
 bool describe_class(const struct classes *classes, uint32_t index, struct hot_class *hot);
-/* The same for one that is too wide: adds it to the list of wide classes, unless the list has it. */
+/* The same for one that is wide: adds it to the list of wide classes, unless the list has it. */
 bool describe_wide(struct wide_classes *wide, const struct classes *classes, uint32_t index, struct hot_class *hot);
 
 #endif

@@ -30,14 +30,22 @@ static bool is_one_of(const uint8_t *text, uint64_t size, const char *const name
 
 static enum name_kind kind_of(const uint8_t *text, uint64_t size, const uint8_t last[2])
 {
-    static const char *const object[] = {"java/lang/Object", "java.lang.Object", NULL};
+    static const char *const names[][3] = {
+        [NAME_OF_JAVA_LANG_OBJECT] = {"java/lang/Object", "java.lang.Object"},
+        [NAME_OF_JAVA_LANG_THREAD] = {"java/lang/Thread", "java.lang.Thread"},
+        [NAME_OF_JAVA_LANG_CLASS_LOADER] = {"java/lang/ClassLoader", "java.lang.ClassLoader"},
+        [NAME_OF_JAVA_LANG_CLASS] = {"java/lang/Class", "java.lang.Class"},
+    };
     static const char *const primitive_arrays[] = {"[Z", "boolean[]", "[C", "char[]", "[F", "float[]",
                                                    "[D", "double[]",  "[B", "byte[]", "[S", "short[]",
                                                    "[I", "int[]",     "[J", "long[]", NULL};
 
     if (size && (text[0] == '[' || (size > 2 && last[0] == '[' && last[1] == ']')))
         return is_one_of(text, size, primitive_arrays) ? NAME_OF_PRIMITIVE_ARRAY : NAME_OF_OBJECT_ARRAY;
-    return size && is_one_of(text, size, object) ? NAME_OF_JAVA_LANG_OBJECT : NAME_OF_OTHER_CLASS;
+    for (unsigned kind = NAME_OF_JAVA_LANG_OBJECT; size && kind <= NAME_OF_JAVA_LANG_CLASS; kind++)
+        if (is_one_of(text, size, names[kind]))
+            return (enum name_kind)kind;
+    return NAME_OF_OTHER_CLASS;
 }
 
 void strings_init(struct strings *s, struct memory *memory, const struct hash_key *key, unsigned id_size)

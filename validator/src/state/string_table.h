@@ -32,7 +32,16 @@ enum string_state strings_define(struct strings *s, uint64_t id, uint64_t hash, 
                                  const uint8_t last[2], uint64_t budget);
 
 /* What kind of class a string names; known even if its text was not kept. */
-enum name_kind { NAME_UNKNOWN, NAME_OF_OBJECT_ARRAY, NAME_OF_PRIMITIVE_ARRAY, NAME_OF_JAVA_LANG_OBJECT, NAME_OF_OTHER_CLASS };
+enum name_kind {
+    NAME_UNKNOWN,
+    NAME_OF_OBJECT_ARRAY,
+    NAME_OF_PRIMITIVE_ARRAY,
+    NAME_OF_JAVA_LANG_OBJECT,
+    NAME_OF_JAVA_LANG_THREAD,
+    NAME_OF_JAVA_LANG_CLASS_LOADER,
+    NAME_OF_JAVA_LANG_CLASS,
+    NAME_OF_OTHER_CLASS
+};
 enum name_kind strings_name_kind(const struct strings *s, uint64_t id);
 
 static inline bool is_array_name(enum name_kind kind)
