@@ -28,8 +28,8 @@ static bool refuse_both(int a, int b, const char *why)
 /* The dump is like one of the agent, with all records, and goes to hprof-serve. */
 static bool check_serve(struct cli_options *o)
 {
-    static const int others[] = {OPTION_LIKE,    OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM,
-                                 OPTION_VIOLATE, OPTION_DAMAGE,     OPTION_GZ};
+    static const int others[] = {OPTION_LIKE,         OPTION_HEAP_DUMPS, OPTION_ID_SIZE, OPTION_FROM,
+                                 OPTION_FROM_PROFILE, OPTION_VIOLATE,    OPTION_DAMAGE,  OPTION_GZ};
     static const int old[] = {OPTION_FORMAT, OPTION_CPU, OPTION_MONITOR, OPTION_ORDERS};
 
     if (!o->serve) {
@@ -129,6 +129,14 @@ bool check_together(struct cli_options *o)
         for (int id = OPTION_OBJECTS; id < OPTION_FROM; id++)
             if (id != OPTION_SEED && is_given(o, id) && !converts(o, id))
                 return refuse_both(id, OPTION_FROM, "the dump that is read says it");
+    if (o->from_profile)
+        for (int id = OPTION_OBJECTS; id <= OPTION_FROM; id++)
+            if (id != OPTION_OBJECTS && id != OPTION_SEED && is_given(o, id))
+                return refuse_both(id, OPTION_FROM_PROFILE, "the profile says it");
+    if (o->from_profile && is_given(o, OPTION_OBJECTS) && !o->request.twin_objects) {
+        say_usage("--from-profile makes at least one object", "", "");
+        return false;
+    }
     if (o->folder && !check_each_fault(o))
         return false;
     if (!o->folder && !o->request.violate_count && (is_given(o, OPTION_AT) || is_given(o, OPTION_VIOLATIONS))) {

@@ -61,6 +61,8 @@ const struct option_row option_rows[] = {
      "describe the heap of FILE, a dump, by its structure: objects by class, lengths, references; no value and no text. The "
      "profile goes to -o"},
 
+    {OPTION_FROM_PROFILE, "from-profile", "FILE",
+     "make a heap like the one that FILE, a profile of --fit, describes: as many objects, or --objects"},
     {0, NULL, NULL, "Old forms"},
     {OPTION_SERVE, "serve", "HOST:PORT",
      "send the dump as hprof-serve does, with a warning; the next four are options of hprof-serve"},

@@ -236,7 +236,10 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
     note_given(o, id, text);
     switch ((enum option_id)id) {
     case OPTION_OBJECTS:
-        return read_many(id, text, &made->model.objects);
+        if (!read_many(id, text, &made->model.objects))
+            return false;
+        o->request.twin_objects = made->model.objects;
+        return true;
     case OPTION_BYTES:
         return read_size(id, text, &o->request.bytes);
     case OPTION_SEED:
@@ -282,6 +285,9 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         return read_records(text, &made->records);
     case OPTION_FROM:
         o->from = text;
+        return true;
+    case OPTION_FROM_PROFILE:
+        o->from_profile = text;
         return true;
     case OPTION_VIOLATE:
         if (!add_words(&o->violate_text, text, no_memory))
@@ -338,6 +344,7 @@ bool options_parse(struct cli_options *o, int argc, char **argv, bool *no_memory
 
     *o = (struct cli_options){
         .request = {.from = -1,
+                    .profile = -1,
                     .made = {.producer = producer_at(0),
                              .shape = shapes[0],
                              .heap_dumps = 1,

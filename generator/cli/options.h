@@ -34,6 +34,7 @@ struct cli_options {
     const char *manifest;                         /* NULL: none */
     const char *folder;                           /* --each-fault */
     const char *from;                             /* NULL: a made-up heap */
+    const char *from_profile;                     /* NULL: likewise */
     const char *fit;                              /* ACTION_FIT: the dump */
     const char *serve, *serve_format, *serve_cpu; /* what became hprof-serve; NULL: not given */
     bool takes_orders, has_monitors;

@@ -122,7 +122,7 @@ void options_help(FILE *out, size_t width)
     print_names(out, OPTION_LIKE, name_of_producer, width);
     print_names(out, OPTION_SHAPE, name_of_shape, width);
     print_names(out, OPTION_LOAD, name_of_load, width);
-    print_short(out, OPTION_FIT, "describe the heap of a dump, without its values", width);
+    print_short(out, OPTION_FIT, "a dump without its values, for --from-profile", width);
     print_short(out, OPTION_FROM, "the records of a dump, instead of new ones", width);
     print_short(out, OPTION_VIOLATE, "break a rule; --list-violations lists them", width);
     print_short(out, OPTION_EACH_FAULT, "a dump with each fault", width);

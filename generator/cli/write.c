@@ -63,6 +63,11 @@ static bool check_files(const struct cli_options *o)
         say_usage("the dump that is read would be overwritten: '", o->from, "'");
         return false;
     }
+    if (o->from_profile &&
+        (is_same_file(o->output, o->from_profile) || (o->manifest && is_same_file(o->manifest, o->from_profile)))) {
+        say_usage("the profile that is read would be overwritten: '", o->from_profile, "'");
+        return false;
+    }
     if (o->manifest && strcmp(o->manifest, "-") == 0) {
         say_usage("--manifest takes the name of a file: standard output is for the dump", "", "");
         return false;
@@ -165,7 +170,7 @@ int say_generate_failure(const struct cli_options *o, enum generate_status statu
     else if (status == GENERATE_REFUSED)
         say_usage(g->failure, "", "");
     else if (g->failure)
-        say_failure(o->from ? o->from : "dump", g->failure);
+        say_failure(o->from ? o->from : o->from_profile ? o->from_profile : "dump", g->failure);
     else
         return say_file_failure(parts && part_files_failed(parts) ? part_files_failed(parts) : file);
     return (int)status;
@@ -244,6 +249,13 @@ int write_files(const struct cli_options *o, char refusal[REFUSAL_SIZE])
             return STATUS_IO;
         }
     }
+    if (o->from_profile) {
+        request.profile = open(o->from_profile, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (request.profile < 0) {
+            say_failure(o->from_profile, strerror(errno));
+            return STATUS_IO;
+        }
+    }
     /* Both are opened first, so that a manifest that cannot be written is an error at once, and not after a large dump. */
     if (!bytes_file_open_like(&file, o->output, request.from)) {
         status = say_file_failure(&file);
@@ -262,5 +274,7 @@ int write_files(const struct cli_options *o, char refusal[REFUSAL_SIZE])
     bytes_file_close(&file);
     if (request.from >= 0)
         close(request.from);
+    if (request.profile >= 0)
+        close(request.profile);
     return status;
 }

@@ -105,7 +105,7 @@ enum generate_status fit_objects(struct source_settings *made, uint64_t wanted, 
 uint64_t generate_size(const struct generate_request *request)
 {
     struct source_settings made = request->made;
-    struct generated *out = request->from < 0 && !request->bytes ? calloc(1, sizeof *out) : NULL;
+    struct generated *out = request->from < 0 && request->profile < 0 && !request->bytes ? calloc(1, sizeof *out) : NULL;
     uint64_t bytes = 0;
 
     if (out && measure(&made, made.model.objects, out, &bytes) != GENERATED)

@@ -18,6 +18,7 @@
 #include "truth/census.h"
 #include "truth/class_names.h"
 #include "truth/digest.h"
+#include "twin/source_profile.h"
 
 enum { DEFAULT_GZIP_LEVEL = 6 };
 
@@ -42,6 +43,9 @@ static enum generate_status open_source(struct run *r, struct source_settings *m
         r->source = source_file_new(r->request->from, &out->failure);
         if (r->source && r->request->converts && r->source->version == V103)
             r->source = source_converted_new(r->source);
+    } else if (r->request->profile >= 0) {
+        r->source = source_profile_new(r->request->profile, r->request->twin_objects, made->model.seed, &out->failure);
+        made->model.objects = r->source ? source_profile_objects(r->source) : 0;
     } else {
         uint64_t most = source_model_most(made);
 
@@ -57,7 +61,9 @@ static enum generate_status open_source(struct run *r, struct source_settings *m
         r->source = source_model_new(made, &out->failure);
     }
     if (!r->source)
-        return !out->failure ? GENERATE_NO_MEMORY : r->request->from >= 0 ? GENERATE_FAILED : GENERATE_REFUSED;
+        return !out->failure                                       ? GENERATE_NO_MEMORY
+               : r->request->from >= 0 || r->request->profile >= 0 ? GENERATE_FAILED
+                                                                   : GENERATE_REFUSED;
     out->objects = made->model.objects;
     out->id_size = r->source->id_size;
     out->version = r->source->version;

@@ -11,10 +11,12 @@
 
 struct generate_request {
     int from;                    /* descriptor of a dump that gives the records; -1: they are made up, */
-    struct source_settings made; /* from this */
-    bool converts;               /* a dump that gives the records becomes one of 1.0.2, if it is of 1.0.3 */
-    uint64_t bytes;              /* the most bytes of the dump, which decide made.model.objects; 0: that is given */
-    const char *const *violate;  /* "RULE" or "RULE/VARIANT" */
+    struct source_settings made; /* from this; */
+    int profile;           /* unless this is the descriptor of a profile, which gives a heap like the one that it describes */
+    uint64_t twin_objects; /* of that heap; 0: as many as in the profile */
+    bool converts;         /* a dump that gives the records becomes one of 1.0.2, if it is of 1.0.3 */
+    uint64_t bytes;        /* the most bytes of the dump, which decide made.model.objects; 0: that is given */
+    const char *const *violate; /* "RULE" or "RULE/VARIANT" */
     size_t violate_count;
     struct violate_options how;
     const struct damage_spec *damage; /* not with `violate` */

@@ -57,6 +57,7 @@ _hprof_gen() {
         ;;
     --from) return ;;
     --fit) return ;;
+    --from-profile) return ;;
     --serve) compopt +o default; return ;;
     --format)
         words='b a'
@@ -66,7 +67,7 @@ _hprof_gen() {
         ;;
     *)
         [[ $cur == -* ]] || return
-        words='--output --manifest --digests --answers --gz --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --load --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --serve --format --cpu --monitor --orders --progress= --quiet --version= --help= -o -q -V -h'
+        words='--output --manifest --digests --answers --gz --objects --bytes --seed --dump-version --id-size --segment-size --heap-dumps --records --like --shape --load --classes --threads --stack-depth --references --array-length --string-length --violate --at --violations --each-fault --list-violations --damage --list-damage --from --fit --from-profile --serve --format --cpu --monitor --orders --progress= --quiet --version= --help= -o -q -V -h'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")

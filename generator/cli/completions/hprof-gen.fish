@@ -31,6 +31,7 @@ complete -c hprof-gen -l damage -x -a '(__fish_append , truncate disk-full tag t
 complete -c hprof-gen -l list-damage -d 'List the kinds of damage, what they do, and what N is'
 complete -c hprof-gen -l from -r -F -d 'Take the records of FILE, a dump, plain or gzip, instead of making new ones'
 complete -c hprof-gen -l fit -r -F -d 'Describe the heap of FILE, a dump, by its structure'
+complete -c hprof-gen -l from-profile -r -F -d 'Make a heap like the one that FILE describes, a profile of --fit'
 complete -c hprof-gen -l serve -x -d 'Make a dump of jdk8-agent, and send it to a client as hprof-serve(1) does, with a warning'
 complete -c hprof-gen -l format -x -a 'b a' -d 'The option of hprof-serve'
 complete -c hprof-gen -l cpu -x -a 'samples times old' -d 'The option of hprof-serve'

@@ -272,7 +272,7 @@ static const char *profile_of(const struct generate_request *request, const stru
 {
     const char *check_dump = only_profile(&g->truth);
 
-    if (request->from >= 0)
+    if (request->from >= 0 || request->profile >= 0)
         return NULL;
     return check_dump ? check_dump : g->version == V103 ? "android" : producer_profile(request->made.producer);
 }
@@ -295,7 +295,7 @@ void manifest_write(FILE *out, const char *file, uint64_t seed, const struct gen
     json_put_uint(&json, "id_size", g->id_size);
     write_records(&json, &g->truth);
     write_heap(&json, &g->truth);
-    if (request->from >= 0)
+    if (request->from >= 0 || request->profile >= 0)
         json_put_null(&json, "quirks"); /* hprof-validate may recognize it */
     else
         write_quirks(&json, g);

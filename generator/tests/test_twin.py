@@ -1,0 +1,274 @@
+"""--from-profile: a heap like the one that a profile describes. The twin is described again, and the two profiles are compared.
+
+Draws are fresh in each run; the seed is in each message."""
+
+import gzip
+import json
+import random
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fit_tool import Profile, parsed
+from gen_tool import SOURCE, VALIDATOR, run
+from some_cases import some
+
+from hprof_conformance.gold import index, read
+
+SEED = random.SystemRandom().randrange(1 << 32)
+DRAWS = 40  # of profiles that make no sense
+HOTSPOTS = sorted(name for name in index(SOURCE) if re.fullmatch(r"jdk\d+(-i386)?", name))
+OTHERS = ["agent8", "sa11", "sa17", "sa28"]
+LEAST = 1000  # sampled objects of a class that is compared
+DEGREE = 0.15  # by Kolmogorov and Smirnov: of each class; mostly below 0.05
+POOLED = 0.25  # of the distances of all these classes together
+
+
+@cache
+def profile_of(name: str) -> str:
+    """Of a gold dump, or of a load."""
+    if name in index(SOURCE):
+        data = read(SOURCE, name)
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    else:
+        data = run("--like=hotspot-25", f"--load={name}", "--objects=1e5").out
+    return fitted(data)
+
+
+def fitted(data: bytes) -> str:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        done = run("-q", "--fit", file.name)
+    assert (done.status, done.err) == (0, "")
+    return done.out.decode()
+
+
+def twin(profile: str, folder: Path, *options: str) -> bytes:
+    (folder / "a.profile").write_text(profile)
+    done = run("--from-profile", folder / "a.profile", *options)
+    assert (done.status, done.err) == (0, ""), (done.status, done.err)
+    return bytes(done.out)
+
+
+def verdict(data: bytes) -> Any:
+    done = subprocess.run([VALIDATOR, "--format=json", "-"], input=data, stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)["files"][0]
+
+
+def far_apart(one: Counter[int], other: Counter[int]) -> float:
+    """Kolmogorov and Smirnov."""
+    most, sums = 0.0, [0.0, 0.0]
+    for value in sorted({*one, *other}):
+        sums[0] += one[value] / max(1, one.total())
+        sums[1] += other[value] / max(1, other.total())
+        most = max(most, abs(sums[0] - sums[1]))
+    return most
+
+
+def check_counts(original: Profile, made: Profile) -> None:
+    assert made.numbers == original.numbers
+    for label, classes in original.classes.items():
+        for one, other in zip(classes, made.classes[label], strict=True):
+            assert (other.kind, other.objects) == (one.kind, one.objects), label
+            if one.kind == "instances":
+                assert (other.nulls, other.not_null) == (one.nulls, one.not_null), label
+            elif sum(number for number, _, _ in one.lengths) >= LEAST and one.nulls:
+                shares = [each.nulls[0] / max(1, each.nulls[0] + each.not_null[0]) for each in (one, other)]
+                assert abs(shares[0] - shares[1]) < 0.01, label
+    for kind, elements in elements_of(original).items():
+        assert elements_of(made)[kind] == pytest.approx(elements, rel=0.02), kind
+
+
+def elements_of(profile: Profile) -> Counter[str]:
+    """By type: of object arrays from the references, of others by the lengths, of which a few are rounded."""
+    found: Counter[str] = Counter()
+    for label, classes in profile.classes.items():
+        for one in classes:
+            if one.kind == "arrays":
+                found["object" if one.nulls else label] += sum(one.nulls) + sum(one.not_null)
+                found[label] += 0 if one.nulls else sum(number * length for number, length, _ in one.lengths)
+    return found
+
+
+def check_references(original: Profile, made: Profile) -> int:
+    """How many classes were compared."""
+    compared = 0
+    pooled: tuple[Counter[int], Counter[int]] = Counter(), Counter()
+    for label, classes in original.classes.items():
+        one, other = classes[0], made.classes[label][0]
+        if one.named.total() < LEAST or len(classes) > 1:
+            continue
+        assert far_apart(one.named, other.named) <= DEGREE, (label, one.named, other.named)
+        for slot, targets in enumerate(one.targets):
+            known = {target for target in targets if target not in ("rest", "nothing")}
+            assert {target for target in other.targets[slot] if target not in ("rest", "class")} <= known | {"rest", "class"} or (
+                "rest" in targets
+            ), (label, slot)
+            pooled[0].update(one.distances[slot])
+            pooled[1].update(other.distances[slot])
+        compared += 1
+    assert far_apart(*pooled) <= POOLED
+    return compared
+
+
+@pytest.mark.parametrize("name", [*some(HOTSPOTS), "web", "map"])
+def test_the_twin_is_like_the_original(name: str, tmp_path: Path) -> None:
+    profile = profile_of(name)
+    data = twin(profile, tmp_path, f"--seed={SEED}")
+    original, made = parsed(profile), parsed(fitted(data))
+    check_counts(original, made)
+    assert check_references(original, made) >= 1, SEED
+
+
+@pytest.mark.parametrize("name", some(HOTSPOTS))
+def test_the_verdict_is_that_of_the_original(name: str, tmp_path: Path) -> None:
+    """But for elements that name nothing: they name a class."""
+    data = read(SOURCE, name)
+    real, ours = verdict(data), verdict(twin(profile_of(name), tmp_path))
+    assert ours["valid"]
+    assert (ours["errors"], ours["warnings"]) == (0, 0)
+    assert ours["producer"] == real["producer"]
+    assert set(ours["totals"]) == set(real["totals"]) - {"REF-002"}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_twins_of_other_producers_are_valid(name: str, tmp_path: Path) -> None:
+    assert verdict(twin(profile_of(name), tmp_path))["valid"]
+
+
+def test_the_seed_decides(tmp_path: Path) -> None:
+    profile = profile_of("jdk17")
+    first = twin(profile, tmp_path)
+    assert twin(profile, tmp_path) == first
+    assert twin(profile, tmp_path, "--seed=1") == first
+    assert twin(profile, tmp_path, "--seed=2") != first
+
+
+@pytest.mark.parametrize("objects", [1, 100, 5000, 40000])
+def test_more_or_fewer_objects(objects: int, tmp_path: Path) -> None:
+    """Classes, roots and strings do not grow."""
+    original = parsed(profile_of("jdk17"))
+    data = twin(profile_of("jdk17"), tmp_path, f"--objects={objects}")
+    made = parsed(fitted(data))
+    found = verdict(data)
+    assert (found["valid"], found["errors"], found["warnings"]) == (True, 0, 0)
+    assert made.numbers["objects"] == objects
+    for kind in ("record UTF8", "record LOAD_CLASS", "sub-record CLASS_DUMP", "sub-record ROOT_THREAD_OBJECT"):
+        assert made.numbers[kind] == original.numbers[kind]
+    (strings,), (before,) = made.classes["java.lang.String"], original.classes["java.lang.String"]
+    assert abs(strings.objects - before.objects * objects / original.numbers["objects"]) < 1
+
+
+def test_the_manifest_is_true(tmp_path: Path) -> None:
+    """That of the same records, as they are read from the dump."""
+    (tmp_path / "a.profile").write_text(profile_of("jdk25"))
+    manifest = ("--manifest", tmp_path / "m.json", "--digests", "--answers", "-o")
+    done = run("--from-profile", tmp_path / "a.profile", *manifest, tmp_path / "twin.hprof")
+    assert (done.status, done.err) == (0, "")
+    ours = json.loads((tmp_path / "m.json").read_text())
+    done = run("--from", tmp_path / "twin.hprof", *manifest, tmp_path / "copy.hprof")
+    assert (done.status, done.err) == (0, "")
+    copy = json.loads((tmp_path / "m.json").read_text())
+    assert (tmp_path / "twin.hprof").read_bytes() == (tmp_path / "copy.hprof").read_bytes()
+    for key in ("records", "sub_records", "roots", "instances", "elements", "digests", "answers", "sha256", "class_names"):
+        assert ours.get(key) == copy.get(key), key
+
+
+# ---- Other profiles --------------------------------------------------------------------------------------------------
+
+
+def broken(lines: list[str], dice: random.Random) -> list[str]:
+    """With one to three changes."""
+    lines = list(lines)
+    for _ in range(dice.randint(1, 3)):
+        at = dice.randrange(len(lines))
+        what = dice.randrange(6)
+        if what == 0:
+            del lines[at]
+        elif what == 1:
+            lines.insert(at, lines[dice.randrange(len(lines))])
+        elif what == 2:
+            numbers = list(re.finditer(r"\d+", lines[at]))
+            if numbers:
+                one = dice.choice(numbers)
+                new = dice.choice([0, 1, 2, 1000, 1 << 40, 1 << 64, 10**30])
+                lines[at] = lines[at][: one.start()] + str(new) + lines[at][one.end() :]
+        elif what == 3:
+            words = lines[at].split(" ")
+            words[dice.randrange(len(words))] = dice.choice(["", "-", "null", "object", "int[]", "java.lang.String", "\x01"])
+            lines[at] = " ".join(words)
+        elif what == 4:
+            lines[at] = dice.choice(["", " ", "  "]) + lines[at].strip()
+        else:
+            del lines[dice.randrange(len(lines)) :]
+        if not lines:
+            return [""]
+    return lines
+
+
+def test_a_profile_that_makes_no_sense_is_refused(tmp_path: Path) -> None:
+    """With one sentence, and never with a crash."""
+    dice = random.Random(SEED)
+    lines = parsed_lines("agent8")
+    refused = 0
+    for draw in range(DRAWS):
+        (tmp_path / "a.profile").write_text("\n".join(broken(lines, dice)))
+        done = run("--objects=200", "--from-profile", tmp_path / "a.profile", "-o", "/dev/null")
+        assert done.status in (0, 3), (SEED, draw, done.status, done.err)
+        assert done.err.count("\n") == (done.status == 3), (SEED, draw, done.err)
+        assert not done.err or re.search("profile", done.err), (SEED, draw, done.err)
+        refused += done.status == 3
+    assert refused > DRAWS / 4, SEED
+
+
+@cache
+def parsed_lines(name: str) -> list[str]:
+    return profile_of(name).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("hprof-gen profile 1", "hprof-gen profile 2", "line 1 of the profile: a profile begins with"),
+        ("version 1.0.2", "version 1.0.9", "a version of the format"),
+        ("id-size 8", "id-size 5", "4 or 8 bytes"),
+        ("objects ", "objects 9", "the classes have other objects than all together"),
+        (" instances ", " instances 9", "contradicts itself"),
+        (" super ", " super 9999", "its superclass is not described"),
+        ("class 4 byte[]", "class 4 bytes[]", "a type of primitive arrays"),
+        ("record ", "record 99999999999999", "a number is too large"),
+        ("\nclass ", "\n class ", "the line belongs to no class"),
+        ("  to ", "  no ", "the line has no meaning"),
+    ],
+)
+def test_the_sentence_says_what_is_wrong(old: str, new: str, why: str, tmp_path: Path) -> None:
+    assert old in profile_of("jdk17")
+    (tmp_path / "a.profile").write_text(profile_of("jdk17").replace(old, new, 1))
+    done = run("--from-profile", tmp_path / "a.profile", "-o", tmp_path / "twin.hprof")
+    assert (done.status, done.err.count("\n")) == (3, 1), done.err
+    assert why in done.err
+    assert not (tmp_path / "twin.hprof").exists()
+
+
+@pytest.mark.parametrize("option", ["--like=plain", "--shape=list", "--bytes=1M", "--from=x", "--id-size=4", "--threads=2"])
+def test_what_the_profile_says_is_no_option(option: str, tmp_path: Path) -> None:
+    done = run("--from-profile", "x", option, cwd=tmp_path)
+    assert done.status == 2
+    assert "--from-profile" in done.err
+
+
+def test_files_that_are_no_profile(tmp_path: Path) -> None:
+    assert run("--from-profile", tmp_path / "absent").status == 3
+    for data in (b"", b"\0", b"hprof-gen profile 1\n\0", b"JAVA PROFILE 1.0.2\0"):
+        (tmp_path / "a.profile").write_bytes(data)
+        done = run("--from-profile", tmp_path / "a.profile")
+        assert (done.status, done.err.count("\n")) == (3, 1), data
+    done = run("--from-profile", tmp_path / "a.profile", "-o", tmp_path / "a.profile")
+    assert done.status == 2
+    assert "overwritten" in done.err
