@@ -105,7 +105,7 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
         step = step_over(t, at, &size);
         if (step == STEP_UNSEEN)
             return bits >= BITS_OUT_OF_SIGHT && is_past;
-        if (step == STEP_BROKEN) /* after sub-records whose record ends where it may; but not at the failure, to which all leads */
+        if (step == STEP_BROKEN) /* after sub-records whose record ends where it may, but not at the failure */
             return s->end == UINT64_MAX && bits >= BITS_TO_END && at + 1 != s->past && records_lead_on(t, at);
         more = bits < wanted ? bits_of_subrecord(s->file, sight->at + at, &last) : 1;
         if (!more)
