@@ -135,9 +135,8 @@ void sites_prepare(void)
 
 /* A collection takes the buffers from which threads allocate: the VM would say nothing of objects from those that it has given
    out before. Estimates can do without these objects, and the collection would shrink the heap, which costs more than samples. */
-void sites_start(JNIEnv *env)
+void sites_start(void)
 {
-    (void)env;
     atomic_store(&is_running, true);
     vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL), "SampledObjectAlloc");
     if (options.sample)
@@ -147,12 +146,6 @@ void sites_start(JNIEnv *env)
     tags_lock();
     vm_ok((*ti)->IterateThroughHeap(ti, 0, NULL, &callbacks, NULL), "IterateThroughHeap");
     tags_unlock();
-}
-
-void sites_stop(void)
-{
-    atomic_store(&is_running, false);
-    (*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
 }
 
 void sites_pause(bool paused)

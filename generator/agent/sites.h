@@ -38,8 +38,7 @@ struct site *site_at(uint32_t number);
 uint32_t site_trace(jlong tag);
 
 void sites_prepare(void);
-void sites_start(JNIEnv *env); /* objects that are there already belong to the empty trace */
-void sites_stop(void);
+void sites_start(void); /* objects that are there already belong to the empty trace */
 void sites_pause(bool paused);
 void sites_forget(void);
 
