@@ -638,6 +638,15 @@ def test_threads_that_ended_cost_nothing(java: Java) -> None:
     assert int(re.findall(r"JNI global refs: \d+, weak refs: (\d+)", said)[0]) < 1000
 
 
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+def test_threads_that_start_at_the_same_time(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "t.hprof" else ""
+    facts = facts_of_valid(java.run(f"heap=sites,file={name}{binary}", "Lavish", "many"))
+    many = Counter(started for started in facts.started if started.startswith("many-"))
+    assert len(many) == sum(many.values()) == 10 * 50 * (1 + 20)
+    assert facts.ended >= sum(many.values())
+
+
 @pytest.mark.parametrize("options", ["heap=all,monitor=y,cpu=samples,file=t.txt", "heap=all,cpu=samples,format=b,file=t.hprof"])
 def test_a_program_without_standard_streams(java: Java, options: str) -> None:
     """What the agent and the VM print there must not come into a file that took the place of such a stream."""
@@ -720,8 +729,6 @@ MANUAL = {
 @pytest.mark.parametrize("line", MANUAL)
 def test_command_lines_of_the_manual(java: Java, line: str) -> None:
     """With the folder of the library on LD_LIBRARY_PATH."""
-    if java.jdk.version >= 28 and "-Xrun" in line:
-        pytest.skip("no -Xrun in this JDK")
     directory = java.directory()
     (directory / "Shares.java").write_text((java.work / "Shares.java").read_text(encoding="utf-8"), encoding="utf-8")
     words = [f"{java.jdk.home}/bin/{word}" if word in ("java", "javac") else word for word in line.split()]
