@@ -158,7 +158,6 @@ void sites_forget(void)
     uint32_t count = atomic_load(&sites.count);
     for (uint32_t i = 1; i <= count; i++) {
         struct site *site = site_at(i);
-        site->forgotten_freed = atomic_load(&site->freed);
         site->forgotten = atomic_load(&site->allocated);
     }
 }
@@ -214,11 +213,8 @@ static void add_site(struct site_table *table, struct map *map, uint32_t number,
     uint64_t freed = atomic_load(&site->freed), allocated = atomic_load(&site->allocated);
     freed = freed > allocated ? allocated : freed;
     uint64_t live = allocated - freed, since = allocated - site->forgotten;
-    /* What was forgotten and still lives is counted in the totals alone. */
-    uint64_t known = site->forgotten ? site->forgotten - site->forgotten_freed : 0;
-    uint64_t old = known > freed - site->forgotten_freed ? known - (freed - site->forgotten_freed) : 0;
     add_counts(&table->total, site->size, live, allocated);
-    live -= old < live ? old : live;
+    live = live < since ? live : since; /* what was forgotten and still lives is counted in the totals alone */
     bool changed = site->shown_allocated != allocated || site->shown_live != live;
     if (!since || (only_changed && !changed))
         return;

@@ -12,9 +12,8 @@ struct site {
     uint32_t class;
     uint32_t trace;
     uint64_t size;
-    _Atomic uint64_t allocated, freed; /* objects */
-    uint64_t forgotten;                /* of those allocated, by a command; under the lock of the output */
-    uint64_t forgotten_freed;
+    _Atomic uint64_t allocated, freed;    /* objects */
+    uint64_t forgotten;                   /* of those allocated, by a command; under the lock of the output */
     uint64_t shown_allocated, shown_live; /* when sites were last written; under the lock of the output */
 };
 

@@ -46,6 +46,7 @@ class Dump:
         self.domains: dict[str, int] = {}
         self.signers: dict[str, int] = {}
         self.constants: dict[str, dict[int, int]] = {}  # by class and index
+        self.sizes: dict[int, int] = {}  # of instances, as their classes say
         self.class_fields: dict[int, list[tuple[int, int]]] = {}
         self.instances: dict[int, tuple[int, bytes]] = {}
         self.objects: dict[int, tuple[int, bytes]] = {}
@@ -110,6 +111,7 @@ class Dump:
         self.loaders[name] = fields["loader_id"]
         self.domains[name] = fields["domain_id"]
         self.signers[name] = fields["signers_id"]
+        self.sizes[class_id] = fields["instance_size"]
         self.class_fields[class_id] = parts.fields
         self.constants[name] = {entry.key: self.id(data[entry.value :]) for entry in parts.constants}
         for entry in parts.statics:

@@ -296,6 +296,7 @@ def test_each_value(java: Java) -> None:
     path = only_file(java.run("heap=dump,format=b,file=t.hprof", "Graph"))
     assert errors_of(path) == []
     dump = Dump(path.read_bytes())
+    assert all(dump.sizes[class_id] == len(values) for class_id, values in dump.instances.values())
     leaf = dump.instance(dump.static("leaf"))
     assert list(leaf) == ["d", "last", "f", "s", "i", "nothing", "z", "c", "b", "first", "l"]
     expected = {"d": struct.pack(">d", -2.5), "f": struct.pack(">f", 1.5), "s": struct.pack(">h", -300),
