@@ -316,7 +316,8 @@ def test_attach_refused(java: Java) -> None:
 def test_attach(java: Java) -> None:
     with started(java, None, "Truth", "wait") as (process, directory):
         library = java.inside(java.work / "libhprof.so")
-        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,file=a.txt"')
+        failed = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,file=/no/such/file"')
+        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,msa=y,file=a.txt"')
         for letter, answer in (("d", "dropped"), ("s", "spun"), ("d", "dropped")):
             order(process, letter, answer)
         second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=sites"')
@@ -327,13 +328,16 @@ def test_attach(java: Java) -> None:
         run = ended(process, directory)
     assert run.status == 0
     assert "return code: 0" in first and "return code: 0" in second
-    assert "return code: -1" in third
+    assert "return code: -1" in failed and "return code: -1" in third
     assert [line for line in run.said if "monitor dumps" not in line] == [
+        "HPROF ERROR: can't create profile file: /no/such/file (No such file or directory)",
+        "HPROF: msa=y has no effect: micro state accounting was of Solaris",
         "HPROF: loaded into a running VM: objects of before have no trace, and each thread may allocate about 512 kB unseen",
         "HPROF: the agent is loaded already, with other options, which still apply",
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
     ]
     assert errors_of(run.files["a.txt"]) == []
+    assert run.files["a.txt"].read_text().count("\t<empty>\n") == 1
     facts = facts_of(run.files["a.txt"])
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
     assert facts.instances["Truth$Point"] == 2 * 1000
