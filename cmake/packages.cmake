@@ -27,7 +27,8 @@ any size, valid ones and ones with a chosen fault, and hprof-serve sends them\n\
 to a client as the HPROF agent does. hprof-diff compares two\n\
 dumps of the same heap, hprof-reduce makes the smallest heap dump for which a\n\
 command ends in the same way, and hprof-ascii checks the text output of the\n\
-HPROF agent. hprof runs each of them by a short name: hprof check, hprof diff.")
+HPROF agent. hprof runs each of them by a short name: hprof check, hprof diff.\n\
+The HPROF agent itself, for JDK 11 and later, is in /usr/lib/hprof.")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "library that checks HPROF heap dumps of Java programs\n\
 The static library behind hprof-validate, with its header and its packages for\n\

@@ -39,7 +39,7 @@ foreach(name IN ITEMS test_id_page test_id_directory test_id_windows)
 endforeach()
 
 if(HPROF_GENERATOR)
-  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>;$<TARGET_OBJECTS:hprof-gen-layers>;$<TARGET_OBJECTS:hprof-agent-parsers>"
+  add_unit_tests(generator "$<TARGET_OBJECTS:hprof>;$<TARGET_OBJECTS:hprof-format>;$<TARGET_OBJECTS:hprof-gen-layers>;$<TARGET_OBJECTS:hprof-agent-parts>"
     hprof-gen-layers m)
 endif()
 

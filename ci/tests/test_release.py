@@ -120,6 +120,8 @@ def test_debian_packages(installed: Root) -> None:
     assert "Heap dumps: " in installed.shell("hprof gen --objects 1000 | hprof stats -", user="nobody")
     installed.take(SOURCE / "corpus/ascii/valid/header-only.txt")
     assert ": valid" in installed.shell("hprof-ascii check header-only.txt", user="nobody")
+    assert (installed.folder / "usr/lib/hprof/libhprof.so").stat().st_size > 100_000
+    assert "cpu=samples" in installed.shell("zcat /usr/share/man/man7/libhprof.7.gz")
     for document in ("SPEC.md", "validator/RULES.md", "conformance/PRODUCERS.md"):
         assert (installed.folder / "usr/share/doc/hprof" / document).read_text() == (SOURCE / document).read_text()
 

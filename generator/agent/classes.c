@@ -81,7 +81,7 @@ static uint32_t add(jclass class, jlong tag)
     if (number) {
         struct class *added = class_at(number);
         added->signature = name_of(signature);
-        added->name = name_of_class(signature);
+        added->name = name_of_signature(signature);
         added->kind = kind_of(signature);
         added->element = added->kind == CLASS_PRIMITIVE_ARRAY ? type_of(signature[1]) : TYPE_OBJECT;
         added->site = tag_index(tag);

@@ -21,15 +21,9 @@
 
 const struct writer *writer;
 
-static jlong heap_size;
 static atomic_bool is_loaded;
 static bool is_attached, can_dump_monitors;
 static char *given; /* the options of the load */
-
-jlong vm_heap_size(void)
-{
-    return heap_size;
-}
 
 bool control_can_dump_monitors(void)
 {
@@ -39,20 +33,6 @@ bool control_can_dump_monitors(void)
 bool control_is_attached(void)
 {
     return is_attached;
-}
-
-static void find_heap_size(JNIEnv *env)
-{
-    jobject runtime = NULL;
-    jclass class = NULL;
-    if (!vm_runtime(env, &runtime, &class))
-        return;
-    jmethodID size = (*env)->GetMethodID(env, class, "maxMemory", "()J");
-    if (vm_no_exception(env))
-        heap_size = (*env)->CallLongMethod(env, runtime, size);
-    vm_no_exception(env);
-    (*env)->DeleteLocalRef(env, runtime);
-    (*env)->DeleteLocalRef(env, class);
 }
 
 /* ---- events */
@@ -75,7 +55,7 @@ static void find_classes(JNIEnv *env)
 static void enable_profiles(JNIEnv *env)
 {
     if (options.heap)
-        sites_start(env);
+        sites_start();
     if (options.cpu == CPU_SAMPLES)
         samples_start(env);
     if (options.cpu == CPU_TIMES || options.cpu == CPU_OLD) {
@@ -93,8 +73,8 @@ static void enable_profiles(JNIEnv *env)
 static void begin(JNIEnv *env, jthread thread)
 {
     vm_in_agent = true;
-    find_heap_size(env);
-    tags_choose_size(heap_size);
+    vm_find_heap_size(env);
+    tags_choose_size(vm_heap_size());
     out_lock();
     writer->start();
     out_unlock();
@@ -243,10 +223,14 @@ static bool start(JavaVM *java, const char *text)
         add_virtual_threads();
     if (options.heap)
         sites_prepare();
+    writer = options.binary ? &binary_writer : &text_writer;
+    if (!out_open(&options))
+        return false;
     hash_start();
     stacks_start();
-    writer = options.binary ? &binary_writer : &text_writer;
-    return out_open(&options);
+    if (options.msa)
+        say("HPROF: msa=y has no effect: micro state accounting was of Solaris");
+    return true;
 }
 
 /* At the start of the VM, an error ends it, as the agent of JDK 8 did: the VM would add lines of its own. */
@@ -268,8 +252,6 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java, char *text, void *reserved)
     }
     if (!start(java, text))
         exit(1);
-    if (options.msa)
-        say("HPROF: msa=y has no effect: micro state accounting was of Solaris");
     enable(JVMTI_EVENT_VM_INIT, "VMInit");
     enable(JVMTI_EVENT_VM_DEATH, "VMDeath");
     return JNI_OK;

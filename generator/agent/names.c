@@ -86,7 +86,7 @@ static const char *primitive_name(char code)
     return NULL;
 }
 
-uint32_t name_of_class(const char *signature)
+uint32_t name_of_signature(const char *signature)
 {
     size_t dimensions = strspn(signature, "[");
     const char *element = signature + dimensions, *primitive = primitive_name(*element);

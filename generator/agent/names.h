@@ -18,6 +18,6 @@ struct name *name_at(uint32_t number);
 const char *name_text(uint32_t number); /* "" for 0 */
 
 /* A class as source code names it: `[Ljava/lang/String;` becomes `java.lang.String[]`. */
-uint32_t name_of_class(const char *signature);
+uint32_t name_of_signature(const char *signature);
 
 #endif

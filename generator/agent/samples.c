@@ -11,11 +11,6 @@ enum { BATCH = 256 };
 
 static atomic_bool is_started, is_paused;
 
-bool samples_are_taken(void)
-{
-    return atomic_load(&is_started);
-}
-
 static bool is_runnable(jthread object)
 {
     jint state = 0;

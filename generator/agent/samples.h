@@ -11,7 +11,6 @@
 void samples_start(JNIEnv *env);
 void samples_pause(bool paused);
 void samples_forget(void);
-bool samples_are_taken(void);
 
 /* Rows by falling counts; free the rows. */
 struct sample_table samples_table(double cutoff);

@@ -135,9 +135,8 @@ void sites_prepare(void)
 
 /* A collection takes the buffers from which threads allocate: the VM would say nothing of objects from those that it has given
    out before. Estimates can do without these objects, and the collection would shrink the heap, which costs more than samples. */
-void sites_start(JNIEnv *env)
+void sites_start(void)
 {
-    (void)env;
     atomic_store(&is_running, true);
     vm_ok((*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL), "SampledObjectAlloc");
     if (options.sample)
@@ -147,12 +146,6 @@ void sites_start(JNIEnv *env)
     tags_lock();
     vm_ok((*ti)->IterateThroughHeap(ti, 0, NULL, &callbacks, NULL), "IterateThroughHeap");
     tags_unlock();
-}
-
-void sites_stop(void)
-{
-    atomic_store(&is_running, false);
-    (*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
 }
 
 void sites_pause(bool paused)
@@ -165,7 +158,6 @@ void sites_forget(void)
     uint32_t count = atomic_load(&sites.count);
     for (uint32_t i = 1; i <= count; i++) {
         struct site *site = site_at(i);
-        site->forgotten_freed = atomic_load(&site->freed);
         site->forgotten = atomic_load(&site->allocated);
     }
 }
@@ -221,11 +213,8 @@ static void add_site(struct site_table *table, struct map *map, uint32_t number,
     uint64_t freed = atomic_load(&site->freed), allocated = atomic_load(&site->allocated);
     freed = freed > allocated ? allocated : freed;
     uint64_t live = allocated - freed, since = allocated - site->forgotten;
-    /* What was forgotten and still lives is counted in the totals alone. */
-    uint64_t known = site->forgotten ? site->forgotten - site->forgotten_freed : 0;
-    uint64_t old = known > freed - site->forgotten_freed ? known - (freed - site->forgotten_freed) : 0;
     add_counts(&table->total, site->size, live, allocated);
-    live -= old < live ? old : live;
+    live = live < since ? live : since; /* what was forgotten and still lives is counted in the totals alone */
     bool changed = site->shown_allocated != allocated || site->shown_live != live;
     if (!since || (only_changed && !changed))
         return;

@@ -12,9 +12,8 @@ struct site {
     uint32_t class;
     uint32_t trace;
     uint64_t size;
-    _Atomic uint64_t allocated, freed; /* objects */
-    uint64_t forgotten;                /* of those allocated, by a command; under the lock of the output */
-    uint64_t forgotten_freed;
+    _Atomic uint64_t allocated, freed;    /* objects */
+    uint64_t forgotten;                   /* of those allocated, by a command; under the lock of the output */
     uint64_t shown_allocated, shown_live; /* when sites were last written; under the lock of the output */
 };
 
@@ -38,8 +37,7 @@ struct site *site_at(uint32_t number);
 uint32_t site_trace(jlong tag);
 
 void sites_prepare(void);
-void sites_start(JNIEnv *env); /* objects that are there already belong to the empty trace */
-void sites_stop(void);
+void sites_start(void); /* objects that are there already belong to the empty trace */
 void sites_pause(bool paused);
 void sites_forget(void);
 

@@ -9,7 +9,7 @@
 #include "store.h"
 #include "vm.h"
 
-enum { FIRST_SERIAL = 300000, LINE_UNKNOWN = -1, LINE_NATIVE = -3 };
+enum { FIRST_SERIAL = 300000 };
 
 static struct store methods = {.size = sizeof(struct method)}, frames = {.size = sizeof(struct frame)},
                     traces = {.size = sizeof(struct trace)};
@@ -47,6 +47,16 @@ struct frame *frame_at(uint32_t number)
 struct method *method_at(uint32_t number)
 {
     return store_at(&methods, number);
+}
+
+const char *method_class(const struct method *method)
+{
+    return method->class ? name_text(class_at(method->class)->name) : "Unknown_class";
+}
+
+const char *method_name(const struct method *method)
+{
+    return method->name ? name_text(method->name) : "<Unknown Method>";
 }
 
 unsigned stacks_depth(void)
@@ -252,16 +262,4 @@ uint32_t trace_here(JNIEnv *env, jthread thread, uint32_t thread_serial)
     if (found != few)
         free(found);
     return number;
-}
-
-void trace_print_method(const struct trace *trace, void (*put)(const char *text))
-{
-    if (!trace->depth) {
-        put("<empty trace>");
-        return;
-    }
-    const struct method *method = method_at(frame_at(trace->frames[0])->method);
-    put(method->class ? name_text(class_at(method->class)->name) : "Unknown_class");
-    put(".");
-    put(method->name ? name_text(method->name) : "<Unknown Method>");
 }

@@ -16,9 +16,11 @@ struct method {
     bool is_waiting; /* a thread of the VM waits in it for work, though it says that it runs */
 };
 
+enum line { LINE_UNKNOWN = -1, LINE_NATIVE = -3 };
+
 struct frame {
     uint32_t method;
-    int32_t line;    /* as in the format: -1 unknown, -3 native */
+    int32_t line;    /* or one of enum line */
     bool is_written; /* in binary; under the lock of the output */
 };
 
@@ -58,11 +60,10 @@ enum { LOCATION_UNKNOWN = -2 };
 uint32_t trace_here(JNIEnv *env, jthread thread, uint32_t thread_serial);
 
 uint32_t method_of(JNIEnv *env, jmethodID id);
+const char *method_class(const struct method *method);
+const char *method_name(const struct method *method);
 
 unsigned stacks_depth(void);
 void stacks_set_depth(unsigned depth);
-
-/* Class and method of the first frame; "<empty trace>" if there is none. */
-void trace_print_method(const struct trace *trace, void (*put)(const char *text));
 
 #endif

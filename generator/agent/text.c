@@ -48,12 +48,20 @@ void text_put(const char *text)
     put_name(out_main(), text);
 }
 
-void text_put_call(const char *class_name, const char *method, const char *descriptor)
+static void put_method(struct out *out, const struct method *method)
+{
+    put_name(out, method_class(method));
+    put_text(out, ".");
+    put_name(out, method_name(method));
+}
+
+void text_put_call(const struct method *method)
 {
     struct out *out = out_main();
-    put_without_parentheses(out, class_name);
+    put_without_parentheses(out, method_class(method));
     put_text(out, ".");
-    put_without_parentheses(out, method);
+    put_without_parentheses(out, method_name(method));
+    const char *descriptor = name_text(method->signature);
     for (size_t size; *descriptor; descriptor += size) {
         bool is_class = *descriptor == 'L';
         size = is_class ? strcspn(descriptor, ";") : 1;
@@ -61,7 +69,7 @@ void text_put_call(const char *class_name, const char *method, const char *descr
     }
 }
 
-void text_date(struct out *out)
+static void put_date(struct out *out)
 {
     time_t now = time(NULL);
     struct tm fields;
@@ -74,7 +82,7 @@ void text_date(struct out *out)
 static void write_start(void)
 {
     out_format(out_main(), "JAVA PROFILE 1.0.1, created ");
-    text_date(out_main());
+    put_date(out_main());
     put_text(
         out_main(),
         "\n"
@@ -113,7 +121,7 @@ static void write_thread_start(uint32_t number)
     put_text(out, "\")\n");
 }
 
-static void write_trace(uint32_t number)
+void text_trace(uint32_t number)
 {
     struct trace *trace = trace_at(number);
     if (trace->is_written)
@@ -130,28 +138,21 @@ static void write_trace(uint32_t number)
         const struct frame *frame = frame_at(trace->frames[i]);
         const struct method *method = method_at(frame->method);
         put_text(out, "\t");
-        put_name(out, method->class ? name_text(class_at(method->class)->name) : "Unknown_class");
-        put_text(out, ".");
-        put_name(out, method->name ? name_text(method->name) : "<Unknown Method>");
+        put_method(out, method);
         put_text(out, "(");
         put_without_parentheses(out, method->source ? name_text(method->source) : "<Unknown Source>");
         if (frame->line >= 0)
             out_format(out, ":%d)\n", frame->line);
         else
-            put_text(out, frame->line == -3 ? ":Native method)\n" : ":Unknown line)\n");
+            put_text(out, frame->line == LINE_NATIVE ? ":Native method)\n" : ":Unknown line)\n");
     }
-}
-
-void text_trace(uint32_t number)
-{
-    write_trace(number);
 }
 
 static void write_traces(void)
 {
     uint32_t count = trace_count();
     for (uint32_t i = 1; i <= count; i++)
-        write_trace(i);
+        text_trace(i);
 }
 
 static void write_thread_end(uint32_t number)
@@ -299,7 +300,7 @@ static void write_heap_end(void)
 {
     write_traces(); /* the program went on until the walk: its objects may have traces that are new */
     out_format(out_main(), "HEAP DUMP BEGIN (%" PRIu64 " objects, %" PRIu64 " bytes) ", dumped_objects, dumped_bytes);
-    text_date(out_main());
+    put_date(out_main());
     out_unspool(out_main());
     put_text(out_main(), "HEAP DUMP END\n");
     out_flush(out_main());
@@ -307,7 +308,7 @@ static void write_heap_end(void)
 
 /* ---- tables */
 
-double text_percent(uint64_t part, uint64_t whole)
+static double percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -318,7 +319,7 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
     struct out *out = out_main();
     write_traces();
     out_format(out, "SITES BEGIN (ordered by %s bytes) ", flags & SITES_BY_ALLOCATED ? "allocated" : "live");
-    text_date(out);
+    put_date(out);
     put_text(out, "          percent          live          alloc'ed  stack class\n"
                   " rank   self  accum     bytes objs     bytes  objs trace name\n");
     uint64_t total = table->total.live_bytes, sum = 0; /* of live bytes, whatever the order */
@@ -326,8 +327,8 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
         const struct site_row *row = &table->rows[i];
         sum += row->live_bytes;
         out_format(out, "%5u %5.2f%% %5.2f%% %9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %u ", i + 1,
-                   text_percent(row->live_bytes, total), text_percent(sum, total), row->live_bytes, row->live,
-                   row->allocated_bytes, row->allocated, trace_serial(row->trace));
+                   percent(row->live_bytes, total), percent(sum, total), row->live_bytes, row->live, row->allocated_bytes,
+                   row->allocated, trace_serial(row->trace));
         put_name(out, name_text(class_at(row->class)->name));
         put_text(out, options.sample ? " (estimate)\n" : "\n");
     }
@@ -344,8 +345,16 @@ static void write_summary(const struct site_row *total)
 static void write_samples(const struct sample_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)
-        write_trace(table->rows[i].trace);
+        text_trace(table->rows[i].trace);
     text_table("CPU SAMPLES", "", "method", table, NULL);
+}
+
+static void put_first_method(const struct trace *trace)
+{
+    if (trace->depth)
+        put_method(out_main(), method_at(frame_at(trace->frames[0])->method));
+    else
+        put_text(out_main(), "<empty trace>");
 }
 
 void text_table(const char *block, const char *unit, const char *what, const struct sample_table *table,
@@ -353,19 +362,19 @@ void text_table(const char *block, const char *unit, const char *what, const str
 {
     struct out *out = out_main();
     out_format(out, "%s BEGIN (total = %" PRIu64 "%s) ", block, table->total_shown, unit);
-    text_date(out);
+    put_date(out);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < table->count; i++) {
         const struct sample_row *row = &table->rows[i];
         if (i == 0)
             out_format(out, "rank   self  accum   count trace %s\n", what);
         sum += row->weight;
-        out_format(out, "%4u %5.2f%% %5.2f%% %7" PRIu64 " %u ", i + 1, text_percent(row->weight, table->total),
-                   text_percent(sum, table->total), row->count, trace_serial(row->trace));
+        out_format(out, "%4u %5.2f%% %5.2f%% %7" PRIu64 " %u ", i + 1, percent(row->weight, table->total),
+                   percent(sum, table->total), row->count, trace_serial(row->trace));
         if (put_what)
             put_what(i);
         else
-            trace_print_method(trace_at(row->trace), text_put);
+            put_first_method(trace_at(row->trace));
         put_text(out, "\n");
     }
     out_format(out, "%s END\n", block);

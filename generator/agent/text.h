@@ -8,10 +8,8 @@
 #include "writer.h"
 
 void text_put(const char *text); /* a name */
-void text_put_call(const char *class_name, const char *method, const char *descriptor);
-void text_date(struct out *out);  /* and the end of the line */
+void text_put_call(const struct method *method);
 void text_trace(uint32_t number); /* if it is not written yet */
-double text_percent(uint64_t part, uint64_t whole);
 
 /* A table of traces. `put_what` writes the last column; NULL: the method. */
 void text_table(const char *block, const char *unit, const char *what, const struct sample_table *table,

@@ -137,9 +137,14 @@ static uint32_t add(struct thread *thread)
     return found;
 }
 
+static bool is_virtual(JNIEnv *env, jthread object)
+{
+    return base_class && object && (*env)->IsInstanceOf(env, object, base_class);
+}
+
 uint32_t thread_of(JNIEnv *env, jthread object)
 {
-    if (threads_is_virtual(env, object))
+    if (is_virtual(env, object))
         return 0;
     uint64_t number = tags_number_of(object);
     uint32_t found = number ? thread_by_number(number) : 0;
@@ -268,11 +273,6 @@ void threads_take_traces(JNIEnv *env)
 }
 
 /* ---- virtual threads */
-
-bool threads_is_virtual(JNIEnv *env, jthread object)
-{
-    return base_class && object && (*env)->IsInstanceOf(env, object, base_class);
-}
 
 static void set_mounted(JNIEnv *env, jweak fresh)
 {

@@ -39,7 +39,6 @@ struct thread_local
 
 /* NULL without memory. */
 struct thread_local *threads_local(jthread thread);
-bool threads_is_virtual(JNIEnv *env, jthread thread);
 
 /* The virtual thread that runs on this one, or else the thread itself: a local reference, or NULL if it is gone. */
 jthread thread_running(JNIEnv *env, struct thread *thread);

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "classes.h"
-#include "names.h"
 #include "output.h"
 #include "samples.h"
 #include "stacks.h"
@@ -200,9 +198,7 @@ static void put_call(const struct trace *trace, uint32_t at, const char *unknown
         text_put(unknown);
         return;
     }
-    const struct method *method = method_at(frame_at(trace->frames[at])->method);
-    text_put_call(method->class ? name_text(class_at(method->class)->name) : "Unknown_class", name_text(method->name),
-                  name_text(method->signature));
+    text_put_call(method_at(frame_at(trace->frames[at])->method));
 }
 
 void times_write_old(void)

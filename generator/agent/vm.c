@@ -94,6 +94,27 @@ bool vm_runtime(JNIEnv *env, jobject *runtime, jclass *class)
     return vm_no_exception(env);
 }
 
+static jlong heap_size;
+
+void vm_find_heap_size(JNIEnv *env)
+{
+    jobject runtime = NULL;
+    jclass class = NULL;
+    if (!vm_runtime(env, &runtime, &class))
+        return;
+    jmethodID size = (*env)->GetMethodID(env, class, "maxMemory", "()J");
+    if (vm_no_exception(env))
+        heap_size = (*env)->CallLongMethod(env, runtime, size);
+    vm_no_exception(env);
+    (*env)->DeleteLocalRef(env, runtime);
+    (*env)->DeleteLocalRef(env, class);
+}
+
+jlong vm_heap_size(void)
+{
+    return heap_size;
+}
+
 static jthread make_thread(JNIEnv *env, const char *name)
 {
     jclass class = (*env)->FindClass(env, "java/lang/Thread");

@@ -43,7 +43,8 @@ jclass vm_find_class(JNIEnv *env, const char *name);
 /* java.lang.Runtime: its object and its class, as local references. False on failure. */
 bool vm_runtime(JNIEnv *env, jobject *runtime, jclass *class);
 
-/* The largest heap that the VM may have, in bytes. */
+/* The largest heap that the VM may have, in bytes; 0 until it is found. */
+void vm_find_heap_size(JNIEnv *env);
 jlong vm_heap_size(void);
 
 /* Starts a daemon thread of the agent, that profiles leave out. */

@@ -9,6 +9,7 @@ import re
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 if "HPROF_AGENT" not in os.environ:
     pytest.skip("built without the agent: no jvmti.h", allow_module_level=True)
 
+from agent_dump import Dump
 from agent_tool import AGENT8, Java, Jdk, Run, errors_of, facts_of, jdks, ready_java
 
 sys.path.insert(0, str(AGENT8))
@@ -24,7 +26,7 @@ sys.path.insert(0, str(AGENT8))
 from facts import Facts, read_text_data
 from truth import MismatchError, check_samples, check_shares, check_threads
 
-from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, subrecords
+from hprof_corpus.walk import read_header
 
 # Where Truth.java allocates what, with the method that has the `new`, unlike the agent of JDK 8: there it is Object.<init>, or
 # the constructor that calls it. Arrays are counted once, with the arrays within them.
@@ -126,6 +128,11 @@ def test_outputs_that_cannot_be_opened(java: Java) -> None:
         peer = f"127.0.0.1:{taken.getsockname()[1]}"
         run = java.run(f"net={peer}")
     assert (run.status, run.errors, run.files) == (1, f"HPROF ERROR: can't connect to {peer}\n", {})
+
+
+def test_an_option_without_effect_says_so(java: Java) -> None:
+    run = java.run("msa=y,heap=sites", "Lambda")
+    assert (run.status, run.said) == (0, ["HPROF: msa=y has no effect: micro state accounting was of Solaris"])
 
 
 def test_help_prints_each_option_and_the_program_does_not_run(java: Java) -> None:
@@ -285,78 +292,11 @@ def test_heap_with_each_collector(java: Java, collector: str) -> None:
     check_heap(facts_of_valid(run))
 
 
-class Dump:
-    """The values of the classes and objects of a binary dump."""
-
-    def __init__(self, data: bytes) -> None:
-        header = read_header(data)
-        assert header is not None
-        self.id_size, self.strings, self.names = header.id_size, dict[int, str](), dict[int, str]()
-        self.statics: dict[tuple[str, str], bytes] = {}
-        self.fields: dict[str, list[tuple[str, int]]] = {}
-        self.supers: dict[int, int] = {}
-        self.loaders: dict[str, int] = {}
-        self.class_fields: dict[int, list[tuple[int, int]]] = {}
-        self.instances: dict[int, tuple[int, bytes]] = {}
-        self.objects: dict[int, tuple[int, bytes]] = {}
-        self.primitives: dict[int, tuple[int, bytes]] = {}
-        shapes = Shapes(self.id_size)
-        for record in records(data, header.size):
-            if record.tag == 0x01:
-                self.strings[self.id(data[record.body :])] = data[record.body + self.id_size : record.end].decode()
-            elif record.tag == 0x02:
-                at = record.body + 4
-                self.names[self.id(data[at:])] = self.strings[self.id(data[at + self.id_size + 4 :])]
-            elif record.tag in (0x0C, 0x1C):
-                self.heap(data, record.body, record.end, shapes)
-        self.widths = shapes.widths
-
-    def id(self, data: bytes) -> int:
-        return int.from_bytes(data[: self.id_size], "big")
-
-    def heap(self, data: bytes, at: int, end: int, shapes: Shapes) -> None:
-        for shape, _, values, tail, stop in subrecords(data, at, end, shapes):
-            fields = dict(zip((f.name for f in shape.record.layout.fields), values, strict=True))
-            name = shape.record.name
-            if name == "INSTANCE_DUMP":
-                self.instances[fields["object_id"]] = fields["class_id"], data[tail:stop]
-            elif name == "OBJECT_ARRAY_DUMP":
-                self.objects[fields["object_id"]] = fields["elements"], data[tail:stop]
-            elif name == "PRIMITIVE_ARRAY_DUMP":
-                self.primitives[fields["object_id"]] = fields["type"], data[tail:stop]
-            elif name == "CLASS_DUMP":
-                parts = read_class_parts(data, tail, stop, shapes)
-                class_id = fields["class_id"]
-                self.supers[class_id] = fields["super_id"]
-                self.loaders[self.names[class_id]] = fields["loader_id"]
-                self.class_fields[class_id] = parts.fields
-                for entry in parts.statics:
-                    width = shapes.widths[entry.type]
-                    self.statics[self.names[class_id], self.strings[entry.key]] = data[entry.value : entry.value + width]
-
-    def instance(self, id_: int) -> dict[str, bytes]:
-        class_id, data = self.instances[id_]
-        values, at = {}, 0
-        while class_id:
-            for key, type_ in self.class_fields[class_id]:
-                values[self.strings[key]] = data[at : at + self.widths[type_]]
-                at += self.widths[type_]
-            class_id = self.supers[class_id]
-        assert at == len(data)
-        return values
-
-    def static(self, name: str, class_: str = "Graph") -> int:
-        return self.id(self.statics[class_, name])
-
-    def mark(self, value: bytes | int) -> int:
-        id_ = value if isinstance(value, int) else self.id(value)
-        return int.from_bytes(self.instance(id_)["mark"], "big")
-
-
 def test_each_value(java: Java) -> None:
     path = only_file(java.run("heap=dump,format=b,file=t.hprof", "Graph"))
     assert errors_of(path) == []
     dump = Dump(path.read_bytes())
+    assert all(dump.sizes[class_id] == len(values) for class_id, values in dump.instances.values())
     leaf = dump.instance(dump.static("leaf"))
     assert list(leaf) == ["d", "last", "f", "s", "i", "nothing", "z", "c", "b", "first", "l"]
     expected = {"d": struct.pack(">d", -2.5), "f": struct.pack(">f", 1.5), "s": struct.pack(">h", -300),
@@ -400,6 +340,16 @@ def test_loaders_of_classes(java: Java) -> None:
     assert set(ours.values()) == {dump.loaders["Graph"]} != {0}
     assert dump.names[dump.instances[dump.loaders["Graph"]][0]] == "jdk.internal.loader.ClassLoaders$AppClassLoader"
     assert {dump.loaders[name] for name in ("java.lang.String", "java.lang.String[]", "int[]")} == {0}
+    assert dump.types[dump.loaders["Signed"]] == "Graph$Signer"
+
+
+def test_domains_and_signers_of_classes(java: Java) -> None:
+    dump = Dump(only_file(java.run("heap=dump,format=b,file=t.hprof", "Graph")).read_bytes())
+    assert {dump.types[dump.domains[name]] for name in ("Graph", "Graph$Leaf", "Signed")} == {"java.security.ProtectionDomain"}
+    assert dump.domains["Graph"] == dump.domains["Graph$Leaf"] != dump.domains["Signed"]
+    size, elements = dump.objects[dump.signers["Signed"]]
+    assert (size, dump.types[dump.id(elements)]) == (1, "Graph$Signer$1")
+    assert dump.domains["java.lang.String"] == dump.signers["java.lang.String"] == dump.signers["Graph"] == 0
 
 
 def test_no_values_on_request(java: Java) -> None:
@@ -485,6 +435,15 @@ def test_cutoff(java: Java, cutoff: str) -> None:
     assert all(site.live_bytes >= float(cutoff) * total for site in facts.sites)
 
 
+def test_a_heap_dump_and_sites_have_the_same_sizes(java: Java) -> None:
+    run = java.run("heap=all,cutoff=0,file=t.txt")
+    sizes = {site.type: site.live_bytes // site.live for site in facts_of_valid(run).sites if site.live}
+    text = only_file(run).read_text()
+    for type_ in ("Truth$Node[][]", "Truth$Point", "Truth$Gate"):
+        found = set(re.findall(rf" \(sz=(\d+), .*{re.escape(type_)}@", text))
+        assert found == {str(sizes[type_])}
+
+
 def ours(names: dict[str, int]) -> dict[str, int]:
     return {name: count for name, count in sorted(names.items()) if name.startswith("Truth") and count}
 
@@ -549,8 +508,27 @@ def test_shares_of_samples(java: Java) -> None:
     pytest.fail("no attempt has the right shares")
 
 
+def test_the_interval_of_samples(java: Java) -> None:
+    """One runnable thread cannot have more samples than the time allows."""
+    began = time.monotonic()
+    facts = facts_of_valid(java.run("cpu=samples,interval=200,file=c.txt", "Shares"))
+    most = (time.monotonic() - began) / 0.2
+    assert sum(count for frames, count in facts.samples.items() if frames[-1].method == "Shares.main") <= most
+
+
+def test_the_cutoff_of_each_table(java: Java) -> None:
+    facts = facts_of_valid(java.run("cpu=samples,interval=1,cutoff=0.2,file=c.txt", "Shares"))
+    assert facts.shares
+    assert min(facts.shares) >= 20
+    facts = facts_of_valid(java.run("heap=sites,cpu=samples,monitor=y,cutoff=2,file=c.txt"))
+    assert (facts.sites, dict(facts.samples), dict(facts.contended)) == ([], {}, {})
+    assert facts.total_samples
+    assert not facts_of_valid(java.run("cpu=times,cutoff=2,file=m.txt", "Calls")).calls
+
+
 def test_everything_binary(java: Java) -> None:
     facts = facts_of_valid(java.run("cpu=samples,heap=all,format=b,file=t.hprof"))
+    assert facts.settings == (3, 4)
     assert {name: facts.blocks[name] for name in ("heap dump", "sites", "samples")} == {"heap dump": 1, "sites": 1, "samples": 1}
     check_heap(facts)
 

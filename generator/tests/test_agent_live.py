@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,7 @@ import pytest
 if "HPROF_AGENT" not in os.environ:
     pytest.skip("built without the agent: no jvmti.h", allow_module_level=True)
 
+from agent_dump import Dump, plain
 from agent_tool import AGENT8, LIMIT, Java, Jdk, Run, errors_of, facts_of, jdks, ready_java
 
 sys.path.insert(0, str(AGENT8))
@@ -64,7 +66,8 @@ CALLS = {"leaf": 150, "thrower": 100, "catcher": 100, "fibonacci": 1973, "hot": 
 
 
 def test_calls_are_exact(java: Java) -> None:
-    facts = facts_of_valid(java.run("cpu=times,cutoff=0,file=m.txt", "Calls"))
+    facts = facts_of_valid(java.run("cpu=times,cutoff=0,depth=7,file=m.txt", "Calls"))
+    assert facts.longest_trace == 7
     assert {name: facts.calls[f"Calls.{name}"] for name in CALLS} == CALLS
 
 
@@ -82,10 +85,16 @@ def test_times_are_of_the_method_itself(java: Java) -> None:
 
 
 def test_pairs_of_calls(java: Java) -> None:
-    facts = facts_of_valid(java.run("cpu=old,file=o.txt"))
+    run = java.run("cpu=old,file=o.txt")
+    facts = facts_of_valid(run)
     ours = {pair: count for pair, count in facts.pairs.items() if pair[0].startswith("Truth")}
     # Unlike the agent of JDK 8, a call that never ends is counted.
     assert ours == {**PAIRS, ("Truth$Waiter.run", "<unknown caller>"): 1}
+    times = re.findall(
+        r"^1 Truth\.(spin|main)\(\S+ (?:Truth\.main\(\S+|<unknown caller>) (\d+)$", run.files["o.txt"].read_text(), re.M
+    )
+    taken = {name: int(time) for name, time in times}
+    assert 100 <= taken["spin"] <= taken["main"] <= 2 * taken["spin"] + 5000
 
 
 def test_rows_of_methods_are_those_of_the_agent_of_jdk_8(java: Java) -> None:
@@ -133,6 +142,25 @@ def test_monitor_dump_on_request(java: Java) -> None:
     states = [line.rpartition(" ")[2].rpartition("|")[2] for line in first.splitlines() if "status:" in line]
     assert states.count("MW") == 5
     assert states.count("CW") >= 1
+
+
+def test_states_of_threads(java: Java) -> None:
+    with started(java, "monitor=y,doe=n,file=n.txt", "Held") as (process, directory):
+        assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    facts = facts_of_valid(run)
+    text = run.files["n.txt"].read_text()
+    serials = {name: serial for serial, name in re.findall(r'^THREAD START \(obj=\S+ id = (\d+), name="(.*?)"', text, re.M)}
+    states = dict(re.findall(r"^    THREAD (\d+), trace \d+, status: (\S+)$", text, re.M))
+    found = {name: states[serials[name]] for name in ("main", "held-waiter", "held-sleeper", "held-enterer")}
+    assert found == {"main": "intr|native|R", "held-waiter": "CW", "held-sleeper": "SL", "held-enterer": "MW"}
+    lock = facts.monitors[0]["LHeld$Lock;"]
+    assert (lock.owner, lock.entries) == ("main", 2)
+    assert (lock.to_enter, lock.to_be_notified) == (("held-enterer",), ("held-waiter",))
+    waits = re.findall(rf"^WAIT: MONITOR LHeld\$Lock;, timeout=(\d+), thread {serials['main']}$", text, re.M)
+    waited = re.findall(rf"^WAITED: MONITOR LHeld\$Lock;, time_waited=(\d+), thread {serials['main']}$", text, re.M)
+    assert waits == ["300"]
+    assert [290 <= int(time) < 100_000 for time in waited] == [True]
 
 
 # ---- requests
@@ -205,6 +233,49 @@ def test_dumps_on_request(java: Java, name: str, way: str) -> None:
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
 
 
+def test_the_vm_dumps_the_same(java: Java) -> None:
+    """Its own dump is made just before, with a collection. JVM TI tells which of its JNI_GLOBAL roots are references of the VM."""
+    with started(java, "heap=dump,format=b,doe=n,depth=64,file=t.hprof", "Held") as (process, directory):
+        assert "created" in jcmd(java, process.pid, "GC.heap_dump", java.inside(directory / "vm.hprof"))
+        assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    assert run.status == 0
+    assert errors_of(run.files["t.hprof"]) == []
+    ours, theirs = (Dump(run.files[name].read_bytes()) for name in ("t.hprof", "vm.hprof"))
+    for kind in ("THREAD_OBJECT", "JAVA_FRAME", "JNI_LOCAL", "MONITOR_USED"):
+        assert ours.rooted(kind) == theirs.rooted(kind), kind
+    assert ours.rooted("JAVA_FRAME")["Held$Lock", "Held.main"] >= 2
+    assert ours.rooted("JNI_LOCAL")["java.io.FileDescriptor", "java.io.FileInputStream.readBytes"]
+    assert not ours.rooted("JNI_GLOBAL") - theirs.rooted("JNI_GLOBAL")
+    assert ours.rooted("JNI_GLOBAL")["class java.lang.Class", ""] == 1  # the agent's
+    assert ours.rooted("JNI_GLOBAL")["java.lang.Thread", ""] >= 2
+    assert not theirs.rooted("STICKY_CLASS") - ours.rooted("STICKY_CLASS")
+    objects = [
+        Counter({name: count for name, count in Counter(one.types.values()).items() if "Held" in name}) for one in (ours, theirs)
+    ]
+    assert objects[0] == objects[1]
+    for names in ("loaders", "domains"):
+        types = [
+            {name: one.types.get(id_) for name, id_ in getattr(one, names).items() if "Held" in name} for one in (ours, theirs)
+        ]
+        assert types[0] == types[1]
+    literals = [id_ for id_ in ours.constants["Held"].values() if ours.types[id_] == "java.lang.String"]
+    assert len(set(literals)) == len(literals) == 4
+    assert max(index for constants in ours.constants.values() for index in constants) > 255
+
+
+def test_the_threads_of_a_dump(java: Java) -> None:
+    with started(java, "heap=dump,format=b,file=t.hprof", "Held") as (process, directory):
+        run = ended(process, directory)
+    dump = Dump(run.files["t.hprof"].read_bytes())
+    by_name = {thread.name: (thread.group, thread.parent) for thread in dump.threads.values()}
+    assert by_name["main"] == by_name["held-waiter"] == ("main", "system")
+    assert by_name["Finalizer"] == ("system", "")
+    roots = {root["thread_serial"]: root["object_id"] for kind, root in dump.roots if kind == "THREAD_OBJECT"}
+    assert len(roots) > 4
+    assert all(dump.threads[serial].object == id_ for serial, id_ in roots.items())
+
+
 def test_ids_are_the_same_in_each_dump(java: Java) -> None:
     run = run_with_signal(java, "heap=dump,file=t.txt", "Crowd", "3", "1500")
     facts_of_valid(run)
@@ -245,7 +316,8 @@ def test_attach_refused(java: Java) -> None:
 def test_attach(java: Java) -> None:
     with started(java, None, "Truth", "wait") as (process, directory):
         library = java.inside(java.work / "libhprof.so")
-        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,file=a.txt"')
+        failed = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,file=/no/such/file"')
+        first = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=all,cpu=samples,monitor=y,msa=y,file=a.txt"')
         for letter, answer in (("d", "dropped"), ("s", "spun"), ("d", "dropped")):
             order(process, letter, answer)
         second = jcmd(java, process.pid, "JVMTI.agent_load", library, '"heap=sites"')
@@ -256,13 +328,16 @@ def test_attach(java: Java) -> None:
         run = ended(process, directory)
     assert run.status == 0
     assert "return code: 0" in first and "return code: 0" in second
-    assert "return code: -1" in third
+    assert "return code: -1" in failed and "return code: -1" in third
     assert [line for line in run.said if "monitor dumps" not in line] == [
+        "HPROF ERROR: can't create profile file: /no/such/file (No such file or directory)",
+        "HPROF: msa=y has no effect: micro state accounting was of Solaris",
         "HPROF: loaded into a running VM: objects of before have no trace, and each thread may allocate about 512 kB unseen",
         "HPROF: the agent is loaded already, with other options, which still apply",
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
     ]
     assert errors_of(run.files["a.txt"]) == []
+    assert run.files["a.txt"].read_text().count("\t<empty>\n") == 1
     facts = facts_of(run.files["a.txt"])
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
     assert facts.instances["Truth$Point"] == 2 * 1000
@@ -313,6 +388,8 @@ def test_commands(java: Java, tmp_path: Path) -> None:
         order(process, "d", "dropped")
         after = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
         assert after.allocated >= before.allocated + 2000
+        assert after.allocated_bytes >= before.allocated_bytes + 2000 * 8
+        assert after.live_bytes > 8 * after.live
         stream.send(command(Command.GC))
         wait_for(lambda: read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0]).live <= after.live - 2000, "nothing was collected")
 
@@ -339,6 +416,16 @@ def test_commands(java: Java, tmp_path: Path) -> None:
         order(process, "s", "spun")
         total, _ = read_samples(stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0])
         assert total <= 1  # one that was being taken
+        (main,) = [record.body[4:8] for record in stream.of(Tag.START_THREAD) if record.body[:4] == struct.pack(">I", 200001)]
+        stream.send(control(3, bytes(4)) + control(4, main) + control(5))
+        stream.fence()
+        order(process, "s", "spun")
+        quiet, _ = read_samples(stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0])
+        stream.send(control(3, main))
+        stream.fence()
+        order(process, "s", "spun")
+        total, _ = read_samples(stream.ask(cpu_samples(), Tag.CPU_SAMPLES)[0])
+        assert total > 3 * quiet + 5
         stream.send(control(2))
         stream.fence()
         before = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
@@ -506,19 +593,22 @@ def test_checks_of_the_vm_find_nothing(java: Java) -> None:
         assert "WARNING" not in run.output or "cpu=times" in options
 
 
-def test_classes_that_are_unloaded_and_threads_that_end(java: Java) -> None:
+@pytest.mark.parametrize(("options", "name"), [("monitor=y", "t.txt"), ("format=b", "t.hprof")])
+def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str, name: str) -> None:
     log = java.directory() / "unloaded"
     unload = (f"-Xlog:class+unload:file={java.inside(log)}",)
-    with started(java, "heap=all,cpu=samples,interval=1,monitor=y,thread=y,file=t.txt", "Busy", "4", "2500", vm=unload) as (
-        process,
-        directory,
-    ):
+    options = f"heap=all,cpu=samples,interval=1,thread=y,{options},file={name}"
+    with started(java, options, "Busy", "4", "2500", vm=unload) as (process, directory):
         for _ in range(4):
             time.sleep(0.4)
             process.send_signal(signal.SIGQUIT)
         run = ended(process, directory)
     facts = facts_of_valid(run)
     assert "Passing" in log.read_text()
+    if name == "t.hprof":
+        unloaded = Dump(run.files[name].read_bytes()).unloaded
+        assert "Passing" in unloaded
+        assert set(unloaded) <= {plain(found) for found in re.findall(r"unloading class (\S+)", log.read_text())}
     passing = sum(name.startswith("passing-") for name in facts.started)
     assert passing > 0
     assert facts.ended >= passing
@@ -551,6 +641,15 @@ def test_threads_that_ended_cost_nothing(java: Java) -> None:
     facts = facts_of_valid(run)
     assert facts.ended >= 2000
     assert int(re.findall(r"JNI global refs: \d+, weak refs: (\d+)", said)[0]) < 1000
+
+
+@pytest.mark.parametrize("name", ["t.txt", "t.hprof"])
+def test_threads_that_start_at_the_same_time(java: Java, name: str) -> None:
+    binary = ",format=b" if name == "t.hprof" else ""
+    facts = facts_of_valid(java.run(f"heap=sites,file={name}{binary}", "Lavish", "many"))
+    many = Counter(started for started in facts.started if started.startswith("many-"))
+    assert len(many) == sum(many.values()) == 10 * 50 * (1 + 20)
+    assert facts.ended >= sum(many.values())
 
 
 @pytest.mark.parametrize("options", ["heap=all,monitor=y,cpu=samples,file=t.txt", "heap=all,cpu=samples,format=b,file=t.hprof"])
@@ -635,8 +734,6 @@ MANUAL = {
 @pytest.mark.parametrize("line", MANUAL)
 def test_command_lines_of_the_manual(java: Java, line: str) -> None:
     """With the folder of the library on LD_LIBRARY_PATH."""
-    if java.jdk.version >= 28 and "-Xrun" in line:
-        pytest.skip("no -Xrun in this JDK")
     directory = java.directory()
     (directory / "Shares.java").write_text((java.work / "Shares.java").read_text(encoding="utf-8"), encoding="utf-8")
     words = [f"{java.jdk.home}/bin/{word}" if word in ("java", "javac") else word for word in line.split()]
@@ -667,6 +764,11 @@ def test_virtual_threads(java: Java) -> None:
         assert facts.contended["Virtual$Gate"] == 1
     facts = facts_of_valid(java.run("cpu=times,monitor=y,cutoff=0,file=m.txt", "Virtual"))
     assert facts.calls["Virtual.spin"] == 4
+    one = ("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
+    facts = facts_of_valid(java.run("cpu=times,cutoff=0,depth=64,file=m.txt", "Virtual", "turns", java=one))
+    stacks = [{frame.method for frame in trace.frames} for trace in facts.traces.values()]
+    owners = [stack & {"Virtual.first", "Virtual.second"} for stack in stacks if "Virtual.turn" in stack]
+    assert {len(stack) for stack in owners} == {1}
     facts_of_valid(java.run("heap=all,thread=y,format=b,file=t.hprof", "Virtual"))
 
 

@@ -388,6 +388,17 @@ def test_whatever_a_name_is_the_profile_accepts_the_file(path: Path, name: bytes
     assert {one.rule.id for one in findings.kept} <= {"ASC-003"}
 
 
+@pytest.mark.parametrize("path", [*VALID, ASCII / "jdk8-agent/old.txt"], ids=lambda path: path.stem)
+@pytest.mark.parametrize("name", [b"(N", b"N)", b"N(o)V", b")(", b"N(:1)"])
+def test_a_name_may_have_parentheses(path: Path, name: bytes) -> None:
+    """Also that of a source file, which is within parentheses."""
+    data = path.read_bytes()
+    replaced = data
+    for old in (b"Node", b"worker", b"description", b"Main", b"String"):
+        replaced = replaced.replace(old, name)
+    assert rows(findings_of(replaced, "jdk8-agent")) == rows(findings_of(data, "jdk8-agent"))
+
+
 @pytest.mark.parametrize("name", ["samples", "sites", "times"])
 def test_numbers_of_any_length(name: str) -> None:
     """A number of 400 digits is more than a float holds."""
@@ -402,6 +413,15 @@ def test_a_line_without_the_end_of_its_names() -> None:
     """Each place where a name may end was tried with each other: this took minutes."""
     line = b'THREAD START (obj=1, id = 1, name="' + b'", group="' * 6000 + b"\n"
     findings_of(b"JAVA PROFILE 1.0.1, created Mon Nov 23 04:52:37 2026\n\n" + line * 20)
+
+
+@pytest.mark.parametrize("part", [b".(", b"(", b")", b")L", b")V ", b"; ", b".m(a)V ", b"(:1)", b"<unknown callee> "])
+def test_a_line_of_parentheses_that_end_no_name(part: bytes) -> None:
+    """One that is as long as a line may be takes 10 ms."""
+    began = time.process_time()
+    for before in (b"TRACE 300001:\n\ta", b"count callee caller time\n1 a"):
+        findings_of(PREFACE + before + part * (200_000 // len(part)) + b"\n")
+    assert time.process_time() - began < 3
 
 
 def test_lines_that_may_continue() -> None:

@@ -1,3 +1,9 @@
+import java.io.IOException;
+import java.security.CodeSource;
+import java.security.ProtectionDomain;
+import java.security.PublicKey;
+import java.security.cert.Certificate;
+
 /** Objects of each kind of field, array and class, for a heap dump to have. */
 public final class Graph {
     interface Named {
@@ -44,6 +50,39 @@ public final class Graph {
         static Object never = new Object();
     }
 
+    /** Defines a class that somebody signed. */
+    static final class Signer extends ClassLoader {
+        Class<?> define() throws IOException {
+            Certificate certificate = new Certificate("none") {
+                @Override
+                public byte[] getEncoded() {
+                    return new byte[0];
+                }
+
+                @Override
+                public void verify(PublicKey key) {
+                }
+
+                @Override
+                public void verify(PublicKey key, String provider) {
+                }
+
+                @Override
+                public String toString() {
+                    return "";
+                }
+
+                @Override
+                public PublicKey getPublicKey() {
+                    return null;
+                }
+            };
+            byte[] bytes = Graph.class.getResourceAsStream("Signed.class").readAllBytes();
+            CodeSource source = new CodeSource(null, new Certificate[] {certificate});
+            return defineClass("Signed", bytes, 0, bytes.length, new ProtectionDomain(source, null));
+        }
+    }
+
     static Object initialised = new Object[] {Named.NAME, Sized.SIZE}; // interfaces are not, by classes that implement them
     static Leaf leaf = new Leaf();
     static Object[] trailing = {new Mark(4), null, new Mark(5), null, null};
@@ -62,11 +101,17 @@ public final class Graph {
     static Class<?>[] classes = {int.class, void.class, String.class, Leaf.class, int[].class, Named.class};
 
     static Class<?> unlinked;
+    static Class<?> signed;
 
-    public static void main(String[] arguments) throws ClassNotFoundException {
+    public static void main(String[] arguments) throws ClassNotFoundException, IOException {
+        signed = new Signer().define();
+        signed.getDeclaredFields(); // links it
         unlinked = Class.forName("Graph$Unlinked", false, Graph.class.getClassLoader());
         Object local = new Mark(7);
         System.gc();
         Runtime.getRuntime().halt(local == null ? 1 : 0);
     }
+}
+
+final class Signed {
 }

@@ -3,7 +3,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input. */
+/**
+ * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts 10,000
+ * from 50 threads at a time.
+ */
 public final class Lavish {
     static final List<FileInputStream> opened = new ArrayList<>();
     static int ended;
@@ -30,9 +33,36 @@ public final class Lavish {
         }
     }
 
+    static void startAndJoin(int count, String name, Runnable work) {
+        try {
+            Thread[] threads = new Thread[count];
+            for (int i = 0; i < count; i++) {
+                threads[i] = new Thread(null, work, name + "-" + i, 1 << 16);
+                threads[i].start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static void startMany() {
+        for (int i = 0; i < 10; i++) {
+            startAndJoin(50, "many-" + i, () -> {
+                for (int k = 0; k < 20; k++) {
+                    startAndJoin(1, Thread.currentThread().getName() + "-" + k, () -> ended++);
+                }
+            });
+        }
+    }
+
     public static void main(String[] arguments) throws IOException, InterruptedException {
         if (arguments[0].equals("threads")) {
             startThreads();
+        } else if (arguments[0].equals("many")) {
+            startMany();
         } else {
             takeDescriptors();
         }

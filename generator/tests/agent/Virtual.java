@@ -3,7 +3,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Two virtual threads that spin, and two that contend for a monitor: of JDK 21 and later. "Virtual hold": a virtual thread owns a
- * monitor, which a thread of the platform waits to enter.
+ * monitor, which a thread of the platform waits to enter. "Virtual turns": two take turns.
  */
 public final class Virtual {
     static final class Gate {
@@ -46,9 +46,38 @@ public final class Virtual {
         waiter.join();
     }
 
+    static void turn(int left) {
+        sink += left;
+        Thread.yield();
+        if (left > 0) {
+            turn(left - 1);
+        }
+    }
+
+    static void first() {
+        turn(10);
+    }
+
+    static void second() {
+        turn(10);
+    }
+
+    static void takeTurns() throws InterruptedException {
+        Thread one = Thread.ofVirtual().unstarted(Virtual::first);
+        Thread other = Thread.ofVirtual().unstarted(Virtual::second);
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+    }
+
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 0) {
-            hold();
+            if (arguments[0].equals("hold")) {
+                hold();
+            } else {
+                takeTurns();
+            }
             return;
         }
         Thread[] threads = new Thread[2];

@@ -36,6 +36,11 @@ def _exists(weekday: bytes, month: int, day: int, time: bytes, year: int) -> boo
     return calendar.weekday(year, month, day) == DAYS.index(weekday)
 
 
+def _method_of(frame: re.Match[bytes]) -> bytes | None:
+    """None if it is not known, because the line is cut, or the source may begin at one parenthesis or another."""
+    return brief(frame[1] + b"." + frame[2]) if frame[2] and frame[0].count(b"(") == 1 else None
+
+
 class _Trace:
     """TRACE has no END: it lasts as long as lines are indented."""
 
@@ -56,7 +61,7 @@ class _Trace:
             self.empty = True
         else:
             if not self.frames:
-                self.state.traces[self.serial] = found[2] and brief(found[1] + b"." + found[2])
+                self.state.traces[self.serial] = _method_of(found)
             self.frames += 1
 
     def end(self, found: re.Match[bytes] | None) -> None:

@@ -17,7 +17,12 @@ _SHARE = rb"(-?\d{1,20}\.\d\d)%"
 _THREAD = rb"(?:<unknown thread>|thread (\d{1,20}))"
 _FIELD_NAME = rb"([^\t\[]+)"
 _SIGNATURE = rb"(\[*(?:L.+;|[BCDFIJSZ]))"
-_CALL = rb"[^(]+\([^)]*\)\[*(?:L[^;]+;|[BCDFIJSVZ])"  # class, method and descriptor
+# Class, method and descriptor. Names may have parentheses, too. A callee ends where it first may, and is tried once: the time for a
+# line is in proportion to its length.
+_DESCRIPTOR_END = rb"\)(?:\[*[BCDFIJSVZ]|[^);]*;)"
+_CALLEE = rb".[^(]*\(.*?" + _DESCRIPTOR_END + rb"(?= )"
+_CALLER = rb".[^(]*\(.*" + _DESCRIPTOR_END
+_SOURCE_LINE = rb":(Unknown line|Compiled method|Native method|\d+)\)"
 _THREADS = rb"((?: (?:<unknown thread>|thread \d{1,20}),?)*)"  # commas are checked apart: the line is known without them
 
 
@@ -29,7 +34,7 @@ class Kind(Enum):
     THREAD_END = rb"THREAD END \(id = " + _NUMBER + rb"\)"
 
     TRACE = rb"TRACE " + _NUMBER + rb":(?: \(thread=(\d{1,20})\))?(?: \(from (.+) phase of JVM\))?"
-    FRAME = rb"\t(.+)\.([^.\t]+)\(([^()\t]*):(Unknown line|Compiled method|Native method|\d+)\)"
+    FRAME = rb"\t(.+)\.([^.\t]+)\((.*)" + _SOURCE_LINE
     NO_FRAMES = rb"\t<empty>"
 
     HEAP_BEGIN = rb"HEAP DUMP BEGIN \(" + _NUMBER + rb" objects, " + _NUMBER + rb" bytes\) " + DATE
@@ -81,7 +86,7 @@ class Kind(Enum):
     EXIT = rb"EXIT: MONITOR " + _SIGNATURE + rb", " + _THREAD
 
     OLD_HEAD = rb"count callee caller time"
-    OLD_CALL = _NUMBER + rb" (<unknown callee>|" + _CALL + rb") (<unknown caller>|" + _CALL + rb") " + _SIGNED
+    OLD_CALL = _NUMBER + rb" ((?><unknown callee>|" + _CALLEE + rb")) (<unknown caller>|" + _CALLER + rb") " + _SIGNED
 
     @property
     def pattern(self) -> re.Pattern[bytes]:
@@ -94,12 +99,12 @@ class Kind(Enum):
 
 
 # A line that lacks the end of its pattern would be tried at each place where its names may end.
-_ENDS = {Kind.THREAD_START: rb'(?=.*"\)\Z)'}
+_ENDS = {Kind.THREAD_START: rb'(?=.*"\)\Z)', Kind.FRAME: rb"(?=.*" + _SOURCE_LINE.replace(b"(", b"(?:", 1) + rb"\Z)"}
 _PATTERNS = {kind: re.compile(_ENDS.get(kind, b"") + kind.value, re.DOTALL) for kind in Kind}
 
 _LOST = rb"((?!))?"
 _OPEN_ROOT = rb"ROOT " + _ID + rb" \(kind=<(system class)>, name=(.+)" + _LOST
-_NAMES = (_SIGNATURE, _FIELD_NAME, rb"(.*)", rb"(.+)", rb"(.+?)", rb"(<unknown callee>")
+_NAMES = (_SIGNATURE, _FIELD_NAME, rb"(.*)", rb"(.+)", rb"(.+?)", rb"((?><unknown callee>")
 
 
 def _open_pattern(kind: Kind) -> re.Pattern[bytes] | None:
@@ -150,7 +155,7 @@ OUTSIDE = (
 
 # Callee and caller of a row of cpu=old are written one by one: either may lose its end, and the blank after it.
 _CUT_CALL = re.compile(
-    rb"\d+ (?:.{1023}|<unknown callee> |" + _CALL + rb" )(?:.{1023}|<unknown caller> |" + _CALL + rb" )-?\d+", re.DOTALL
+    rb"\d+ (?:.{1023}|<unknown callee> |(?>" + _CALLEE + rb") )(?:.{1023}|<unknown caller> |" + _CALLER + rb" )-?\d+", re.DOTALL
 )
 
 # Their last part is a name, which no other part ends.

@@ -44,7 +44,7 @@ class State:
     findings: Findings
     line: int = 0
     threads: dict[int, Life] = field(default_factory=dict)
-    traces: dict[int, bytes | None] = field(default_factory=dict)  # first frame, as brief() keeps it; None if its line is cut
+    traces: dict[int, bytes | None] = field(default_factory=dict)  # first frame, as brief() keeps it; None if not known
     waits: dict[int, bytes] = field(default_factory=dict)  # the monitor for which a thread waits
     width: int = 0  # of object IDs
     is_old: bool = False  # the text of cpu=old, which has no header

@@ -235,7 +235,7 @@ class Ranked(_Table):
             self.state.report("ASC-034", f"at most {self.total} samples in all", str(written), "sampled-since")
 
     def _method(self, trace: bytes, method: bytes) -> None:
-        first = self.state.traces.get(int(trace))  # None if its line is cut
+        first = self.state.traces.get(int(trace))  # None if it is not known
         if first is not None and (first or b"<empty trace>") != brief(method):
             self.state.report("ASC-036", show_brief(first or b"<empty trace>"), show(method))
 
