@@ -216,8 +216,8 @@ static bool is_outreached(struct engine *e, uint64_t failed_at, uint64_t record_
     return is_outreached || !go_to(e, here);
 }
 
-/* The sub-record at an offset was too long: a chain that begins in it, here, leads past its end. The way is sought in it as after any
- * failure, because there may be other damage between that offset and this one. But an array may hold a dump. */
+/* The sub-record at an offset was too long: a chain that begins in it, here, leads past its end. The way is sought in it as after
+ * any failure, because there may be other damage between that offset and this one. But an array may hold a dump. */
 static void go_to_first_way(struct engine *e, uint64_t wrong_at, uint8_t tag, uint64_t *record_end)
 {
     uint64_t found = e->in.offset, end = *record_end;
