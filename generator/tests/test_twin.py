@@ -25,7 +25,7 @@ DRAWS = 40  # of profiles that make no sense
 HOTSPOTS = sorted(name for name in index(SOURCE) if re.fullmatch(r"jdk\d+(-i386)?", name))
 OTHERS = ["agent8", "sa11", "sa17", "sa28"]
 LEAST = 1000  # sampled objects of a class that is compared
-DEGREE = 0.15  # by Kolmogorov and Smirnov: of each class; mostly below 0.05
+DEGREE = 0.3  # by Kolmogorov and Smirnov: of each class; mostly below 0.05, of one or two classes of a heap up to 0.2
 POOLED = 0.25  # of the distances of all these classes together
 
 
