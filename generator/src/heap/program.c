@@ -200,7 +200,7 @@ static void put_value_named(const struct model *m, uint32_t class, const char *n
 
             if (model_string(m, field->name, text) == strlen(name) && memcmp(text, name, strlen(name)) == 0) {
                 for (unsigned i = 0; i < size; i++)
-                    body[i] = i + 4 < size ? 0 : (uint8_t)(value >> 8 * (size - 1 - i));
+                    body[i] = (uint8_t)(i + 4 < size ? 0 : value >> 8 * (size - 1 - i));
                 return;
             }
             body += size;
