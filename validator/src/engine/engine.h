@@ -255,9 +255,6 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
 /* Whether a chain of sub-records begins within the one here, of `size` bytes, and leads past its end. Then goes on with the chain,
  * and sets e->resume. */
 bool resume_within(struct engine *e, uint64_t size);
-/* Whether the next search may look over so many bytes that others look over, too. All together they are a few times those of the
- * dump so far: so time is linear. */
-bool may_look_again(struct engine *e, uint64_t bytes);
 /* Whether such a chain begins at an offset within it. */
 bool goes_on_within(struct engine *e, uint64_t size, uint64_t from);
 /* Like resume_in_record() where no record is known to hold what follows. */

@@ -213,16 +213,6 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     return true;
 }
 
-bool may_look_again(struct engine *e, uint64_t bytes)
-{
-    enum { TIMES = 8 };
-
-    if (e->framing.looked_again + bytes > TIMES * (e->in.offset + WAY_SIGHT))
-        return false;
-    e->framing.looked_again += bytes;
-    return true;
-}
-
 /* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end;
  * 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this sub-record is too
  * long at all, the chain must be sure before its end. */

@@ -176,6 +176,16 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 /* ---- The way ---- */
 
+bool may_look_again(struct engine *e, uint64_t bytes)
+{
+    enum { TIMES = 8 };
+
+    if (e->framing.looked_again + bytes > TIMES * (e->in.offset + WAY_SIGHT))
+        return false;
+    e->framing.looked_again += bytes;
+    return true;
+}
+
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     struct doubled d;
