@@ -37,6 +37,7 @@ struct generate_request draw_request(struct drawer *d)
 {
     struct generate_request request = {
         .from = -1,
+        .profile = -1,
         .made = {.producer = producer_at(draw_below(d, count_producers())),
                  .shape = shapes[draw_below(d, count_shapes())],
                  .version = (enum version)draw_below(d, V103 + 1), /* 0 for that of the producer */
