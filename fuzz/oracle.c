@@ -773,12 +773,12 @@ static void doubt(struct oracle *o, uint64_t at)
  * it; so is one that is longer than its class says. */
 static void doubt_long_instance(struct oracle *o, uint64_t tag_at)
 {
-    enum { WAITING_MOST = 1024 };
+    enum { WAITING_MOST = 1024, NO_CHAIN = 64 /* bytes: other sub-records that begin in so few are no evidence */ };
     uint64_t class_at = tag_at + 1 + o->d->id_size + 4, bytes_at = class_at + o->d->id_size;
     if (u1(o->d, tag_at) != INSTANCE_DUMP)
         return;
     uint64_t bytes = u4(o->d, bytes_at), right = size_by_class(o, id(o->d, class_at));
-    if (bytes > WAITING_MOST && (right == UINT64_MAX || bytes > right))
+    if (right == UINT64_MAX ? bytes > WAITING_MOST : bytes > right + NO_CHAIN)
         doubt(o, tag_at);
 }
 

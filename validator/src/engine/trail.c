@@ -230,9 +230,10 @@ static bool is_outreached(struct engine *e, uint64_t failed_at, uint64_t record_
  * any failure, because there may be other damage between that offset and this one. But an array may hold a dump. */
 static void go_to_first_way(struct engine *e, uint64_t wrong_at, uint8_t tag, uint64_t *record_end)
 {
+    enum { WORTH = 1 << 12 /* bytes: fewer are left out */ };
     uint64_t found = e->in.offset, end = *record_end;
 
-    if (tag == SUB_PRIMITIVE_ARRAY_DUMP || !go_to(e, wrong_at + 1))
+    if (found - wrong_at < WORTH || tag == SUB_PRIMITIVE_ARRAY_DUMP || !go_to(e, wrong_at + 1))
         return;
     if (go_to_way(e, &end, found, UINT64_MAX) == WAY_SUBRECORD && e->in.offset < found)
         *record_end = end;
