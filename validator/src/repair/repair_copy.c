@@ -204,8 +204,9 @@ static void copy_part(struct repair *r, const struct jump *jump)
         r->result.joined++;
         return;
     }
-    while (!r->error && r->in.offset < next.from) /* headers, also those of empty segments */
-        input_skip(&r->in, RECORD_HEADER_SIZE);
+    while (!r->error && r->in.offset < next.from &&
+           input_skip(&r->in, RECORD_HEADER_SIZE)) /* headers, also of empty segments */
+        continue;
 }
 
 static void follow_jump(struct repair *r, const struct jump *jump)
