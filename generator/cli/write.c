@@ -55,16 +55,21 @@ static bool refuse_same_file(const struct cli_options *o)
     return false;
 }
 
+/* Whether a file that is read would be written. */
+static bool is_overwritten(const struct cli_options *o, const char *input)
+{
+    return input && (is_same_file(o->output, input) || (o->manifest && is_same_file(o->manifest, input)));
+}
+
 static bool check_files(const struct cli_options *o)
 {
     if (o->manifest && is_same_file(o->output, o->manifest))
         return refuse_same_file(o);
-    if (o->from && (is_same_file(o->output, o->from) || (o->manifest && is_same_file(o->manifest, o->from)))) {
+    if (is_overwritten(o, o->from)) {
         say_usage("the dump that is read would be overwritten: '", o->from, "'");
         return false;
     }
-    if (o->from_profile &&
-        (is_same_file(o->output, o->from_profile) || (o->manifest && is_same_file(o->manifest, o->from_profile)))) {
+    if (is_overwritten(o, o->from_profile)) {
         say_usage("the profile that is read would be overwritten: '", o->from_profile, "'");
         return false;
     }
@@ -233,6 +238,17 @@ static int write_both(const struct cli_options *o, const struct generate_request
     return result;
 }
 
+/* Opens a file for reading, if there is one. */
+static bool open_input(const char *name, int flags, int *fd)
+{
+    if (!name)
+        return true;
+    *fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
+    if (*fd < 0)
+        say_failure(name, strerror(errno));
+    return *fd >= 0;
+}
+
 int write_files(const struct cli_options *o, char refusal[REFUSAL_SIZE])
 {
     struct generate_request request = o->request;
@@ -242,20 +258,9 @@ int write_files(const struct cli_options *o, char refusal[REFUSAL_SIZE])
     if (!check_files(o))
         return STATUS_USAGE;
     request.census = o->manifest != NULL;
-    if (o->from) {
-        request.from = open(o->from, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe is refused, not waited for */
-        if (request.from < 0) {
-            say_failure(o->from, strerror(errno));
-            return STATUS_IO;
-        }
-    }
-    if (o->from_profile) {
-        request.profile = open(o->from_profile, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-        if (request.profile < 0) {
-            say_failure(o->from_profile, strerror(errno));
-            return STATUS_IO;
-        }
-    }
+    if (!open_input(o->from, O_NONBLOCK, &request.from) || /* a pipe is refused, not waited for */
+        !open_input(o->from_profile, 0, &request.profile))
+        return STATUS_IO;
     /* Both are opened first, so that a manifest that cannot be written is an error at once, and not after a large dump. */
     if (!bytes_file_open_like(&file, o->output, request.from)) {
         status = say_file_failure(&file);

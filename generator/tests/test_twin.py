@@ -128,7 +128,7 @@ def test_the_twin_is_like_the_original(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", some(HOTSPOTS))
 def test_the_verdict_is_that_of_the_original(name: str, tmp_path: Path) -> None:
-    """But for elements that name nothing: they name a class."""
+    """Except elements that name nothing: they name a class."""
     data = read(SOURCE, name)
     real, ours = verdict(data), verdict(twin(profile_of(name), tmp_path))
     assert ours["valid"]

@@ -3,7 +3,7 @@
 
 /* ---- Which classes have objects left ---- */
 
-/* The objects that nothing is to name, of those that are left. */
+/* Of the objects that are left, those that stay without a reference to them. */
 static uint64_t unnamed_of(const struct graph *g, uint32_t class)
 {
     struct profile_range named = g->p->classes[class].named;
@@ -217,7 +217,7 @@ uint64_t graph_want(struct graph *g, uint32_t class, struct span span, unsigned 
     uint64_t count = f->counts[0] + f->counts[1], left = l->free[0] + l->free[1];
     /* Objects that many others name are spread over all of the heap. */
     bool is_early = f->wanted > MANY * count && count - left > share(count, span.to, g->count) + SPARE;
-    /* Objects that nothing is to name are not wanted, but for the first of a class. */
+    /* Objects that stay without a reference are not wanted, except the first of a class. */
     bool is_left = left > unnamed_of(g, class) || left == count;
     uint64_t object = left && is_left && !is_early ? graph_free_place(g, class, span) : NOTHING;
 

@@ -8,7 +8,6 @@
 
 #include "format/format.h"
 
-#define COUNT_MOST UINT64_C(100000000000)
 enum {
     TEXT_MOST = 1 << 30,
     CHAIN_MOST = 10000,  /* superclasses */
@@ -24,19 +23,19 @@ static bool inconsistent(char *failure, const struct profile_class *class, const
     return false;
 }
 
+static int compare_number(const void *number, const void *class)
+{
+    uint32_t x = *(const uint32_t *)number, y = ((const struct profile_class *)class)->number;
+
+    return (x > y) - (x < y);
+}
+
 static int32_t find_class(const struct heap_profile *p, uint32_t n)
 {
-    uint32_t low = 0, high = p->class_count;
+    const struct profile_class *found =
+        p->class_count ? bsearch(&n, p->classes, p->class_count, sizeof *p->classes, compare_number) : NULL;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (p->classes[middle].number < n)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->class_count && p->classes[low].number == n ? (int32_t)low : CLASS_NONE_INDEX;
+    return found ? (int32_t)(found - p->classes) : CLASS_NONE_INDEX;
 }
 
 static bool resolve(struct heap_profile *p, char *failure)

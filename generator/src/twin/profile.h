@@ -29,6 +29,7 @@ struct profile_field {
     const char *name; /* NULL: none of the JDK's */
 };
 
+#define COUNT_MOST UINT64_C(100000000000) /* so that sums of as many as a text can hold fit in 64 bits */
 enum { PRIMITIVES = 8, CLASS_NONE_INDEX = -1 };
 
 struct profile_class {

@@ -7,7 +7,6 @@
 
 #include "format/format.h"
 
-#define COUNT_MOST UINT64_C(100000000000) /* so that sums of as many as a text can hold fit in 64 bits */
 enum {
     LENGTH_MOST = 0x7fffffff,
     DEPTH_MOST = 10000000, /* frames of a stack */

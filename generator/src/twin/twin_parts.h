@@ -17,7 +17,7 @@ struct twin {
     struct texts texts;
     uint64_t key;
     uint64_t object_base, object_stride; /* of classes, then objects */
-    uint32_t first_class;                /* index of the first that is none of primitive arrays */
+    uint32_t first_class;                /* index of the first after those of primitive arrays */
     uint64_t stacks, dummies, frames;    /* traces with and without a thread; frames */
     uint64_t threads;                    /* objects of class Thread */
     uint8_t *room;                       /* PIECE, or the longest instance or class, and FIELDS_MOST */
@@ -76,7 +76,7 @@ static inline uint32_t stack_trace(const struct twin *t, uint64_t stack)
     return stack < t->stacks ? (uint32_t)(t->dummies + stack + 1) : dummy_trace(t);
 }
 
-/* The value of the n-th of the lines of a range, each of which stands for as many as it counts. */
+/* The n-th value of a range of lines, if each line is repeated as often as its count says. */
 static inline uint64_t nth(const struct heap_profile *p, struct profile_range range, uint64_t n)
 {
     for (uint32_t i = 0; i < range.count; i++) {

@@ -24,7 +24,7 @@ struct coroutine {
     size_t stack_size;
 #if HAS_COROUTINES
     ucontext_t own, callers;
-    /* AddressSanitizer is told which stack is in use. */
+    /* So that AddressSanitizer knows which stack is in use. */
     void *own_fake_stack, *callers_fake_stack;
     const void *callers_stack;
     size_t callers_stack_size;

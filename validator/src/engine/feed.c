@@ -67,13 +67,13 @@ static void begin(struct hprof_feeder *f)
 
 struct hprof_feeder *hprof_feeder_open(const struct hprof_options *options)
 {
-    struct hprof_options taken;
+    struct hprof_options taken = {0}; /* and so they stay if they cannot be used: there are no callbacks then */
     const char *refused = take_options(&taken, options);
-    bool unusable = refused;
     struct memory own;
     struct hprof_feeder *f;
 
-    refused = unusable ? refused : why_refused(&taken, NULL);
+    if (!refused)
+        refused = why_refused(&taken, NULL);
     memory_init(&own, refused ? NULL : taken.allocator, 0);
     f = memory_get_zeroed(&own, sizeof *f);
     if (!f)
@@ -83,8 +83,6 @@ struct hprof_feeder *hprof_feeder_open(const struct hprof_options *options)
     f->options = taken;
     f->status = HPROF_USAGE;
     f->refused = refused;
-    if (unusable)
-        f->options.on_summary = NULL;
     if (!refused)
         begin(f);
     return f;

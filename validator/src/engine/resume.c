@@ -219,11 +219,10 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
 static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
 {
     uint64_t here = e->in.offset;
-    struct sight s;
+    struct sight s = look_far(e);
     struct search search;
     struct way way;
 
-    s = look_far(e);
     if (*record_end != UINT64_MAX && !end_is_credible(&s, *record_end - here))
         *record_end = UINT64_MAX;
     if (from >= s.size || (s.ended && size > s.size)) /* the dump ends within it */
