@@ -19,6 +19,7 @@ from losses import (
     Damage,
     Kind,
     Original,
+    Shapes,
     draws,
     read,
     repair,
@@ -68,6 +69,25 @@ def test_a_length_that_leads_to_another_subrecord_is_not_believed(original: Orig
         length = struct.pack(">I", until - one.at - 2 * i - 9)
         loss = repair(original, [Damage(one.at + 2 * i + 5, one.at + 2 * i + 9, length, "length")], tmp_path)
         assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), f"seed {seed}: {loss}"
+
+
+def test_a_count_that_leads_to_another_subrecord_is_not_believed(original: Original, tmp_path: Path) -> None:
+    """Nor is it believed if half of the dump is between. A few objects that nothing names are payload as well as not."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    i, data = original.id_size, original.data
+    widths = Shapes(i).widths
+    for _ in range(4):
+        one = dice.choice([s for s in original.heap if data[s.at] in (OBJECTS, PRIMITIVES)])
+        width = i if data[one.at] == OBJECTS else widths[data[one.at + i + 9]]
+        reach = one.end + int(2 ** dice.uniform(4, 22))
+        others = [s.at for s in original.heap if one.end < s.at <= reach and (s.at - one.end) % width == 0]
+        if not others:
+            continue
+        (count,) = struct.unpack_from(">I", data, one.at + i + 5)
+        count += (others[-1] - one.end) // width
+        loss = repair(original, [Damage(one.at + i + 5, one.at + i + 9, struct.pack(">I", count), "count")], tmp_path)
+        assert (loss.status, loss.new) == (0, 0) and loss.beyond_bytes <= max(1000, len(data) // 200), f"seed {seed}: {loss}"
 
 
 def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) -> None:

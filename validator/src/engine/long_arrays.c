@@ -9,6 +9,8 @@
 #include "format/tags.h"
 #include "reread/reread.h"
 
+enum { MORE_THAN_CHANCE = 4 };
+
 /* The array that is looked at, in terms of what is in sight. */
 struct suspect {
     struct engine *e;
@@ -29,31 +31,56 @@ static bool may_begin(const void *context, uint64_t at)
     return is_near_classes(&s->e->file, id) && !(id_set_get(&s->e->heap.objects, id) & ID_DEFINED);
 }
 
-/* Whether sub-records lead from an offset on to the end of the array or beyond it, and dump objects that are dumped nowhere
- * else. The payload of a primitive array may be a dump, too: of the same heap, then its objects are dumped; or of another one,
- * then few of them are named. Moves the input. */
-static bool are_lost(struct engine *e, uint8_t tag, uint64_t from, uint64_t end)
+/* What objects of a chain are to the heap dump so far. */
+struct tally {
+    uint64_t missing; /* named and not dumped */
+    uint64_t defined;
+    uint64_t unnamed;
+};
+
+/* Whether they are lost objects. The payload of a primitive array may be a dump, too: of the same heap, then its objects are
+ * defined; or of another heap, then few are named, and missing ones are among them as rarely as defined ones. */
+static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
 {
-    uint64_t missing = 0, defined = 0, unnamed = 0;
+    const uint64_t *counts = e->run.sum.subrecord_counts;
+    double all =
+        (double)counts[SUB_INSTANCE_DUMP] + (double)counts[SUB_OBJECT_ARRAY_DUMP] + (double)counts[SUB_PRIMITIVE_ARRAY_DUMP];
+    double by_chance = (double)(t->defined + 1) * (double)e->run.missing[SHAPE_ANY] / (all + 1);
+
+    if (tag == SUB_OBJECT_ARRAY_DUMP)
+        return t->missing + t->unnamed > t->defined;
+    return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > MORE_THAN_CHANCE * by_chance);
+}
+
+/* An object or class of a chain. A class that is missing counts as defined once that is reported, but has no layout. */
+static void tally_object(const struct engine *e, struct tally *t, uint8_t tag, uint64_t id)
+{
+    unsigned flags = id_set_get(&e->heap.objects, id);
+    bool is_defined = tag == SUB_CLASS_DUMP ? classes_layout_of(&e->file.classes, id) != NULL : flags & ID_DEFINED;
+
+    t->defined += is_defined;
+    t->missing += flags && !is_defined;
+    t->unnamed += !flags;
+}
+
+/* Whether sub-records lead from an offset on to the end of the array or beyond it, and dump lost objects. Moves the input. */
+static bool dump_lost_objects(struct engine *e, uint8_t tag, uint64_t from, uint64_t end)
+{
+    struct tally t = {0};
 
     if (!input_seek(&e->in, from))
         return false;
     while (e->in.offset < end) {
         struct walk_item item;
-        unsigned flags;
 
         if (!input_need(&e->in, 1) ||
             next_subrecord(&e->in, UINT64_MAX, e->file.id_size, e->file.version, &item) != FRAME_RIGHT)
             return false;
-        if (is_object_tag(item.tag)) {
-            flags = id_set_get(&e->heap.objects, get_id(e->in.at + 1, e->file.id_size));
-            defined += (flags & ID_DEFINED) != 0;
-            missing += flags && !(flags & ID_DEFINED);
-            unnamed += !flags;
-        }
+        if (is_object_tag(item.tag))
+            tally_object(e, &t, item.tag, get_id(e->in.at + 1, e->file.id_size));
         input_skip(&e->in, item.size);
     }
-    return tag == SUB_OBJECT_ARRAY_DUMP ? missing + unnamed > defined : missing > defined && missing >= unnamed / 4;
+    return are_lost(e, tag, &t);
 }
 
 /* Whether the header of a dump is among n bytes: then what follows is payload. */
@@ -89,7 +116,7 @@ static uint64_t find_lost(struct engine *e, uint8_t tag, uint64_t n, unsigned wi
         if (has_header(e->in.at, (size_t)(way.kind == WAY_NONE ? step : way.at)))
             return 0;
         if (way.kind != WAY_NONE)
-            return way.kind == WAY_SUBRECORD && are_lost(e, tag, here + way.at, end) ? here + way.at : 0;
+            return way.kind == WAY_SUBRECORD && dump_lost_objects(e, tag, here + way.at, end) ? here + way.at : 0;
         if (input_skip(&e->in, way.at) == 0)
             break;
     }
