@@ -221,10 +221,10 @@ void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 
-/* ---- long_arrays.c ---- */
-/* At the end of a heap dump, whose objects are known up to an offset: finds the arrays that hold lost objects, if the caller
- * reads the dump after the check. */
-void find_long_arrays(struct engine *e, uint64_t end);
+/* ---- lost_objects.c ---- */
+/* At the end of a heap dump, whose objects are known up to an offset: finds lost objects, if the caller reads the dump after the
+ * check. */
+void find_lost_objects(struct engine *e, uint64_t end);
 
 /* ---- heap_records.c ---- */
 /* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */

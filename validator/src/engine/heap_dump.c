@@ -33,7 +33,7 @@ void end_heap_dump(struct engine *e)
     finish_roots(&e->ck); /* after the uses of objects have been released */
     report_duplicates(&e->ck, end);
     find_offsets_in_dump(&e->ck, end);
-    find_long_arrays(e, end);
+    find_lost_objects(e, end);
     heap_clear(&e->ck);
     /* What is needed later on is noted when most of the memory has been released. */
     keep_class_uses(&e->ck);

@@ -15,16 +15,17 @@ const char *hprof_version(void)
 /* Both lists, in the order of the file. */
 static void hand_over_jumps(const struct engine *e, struct jumps *to)
 {
-    const struct jumps *lists[] = {&e->file.jumps, &e->file.long_arrays};
+    const struct jumps *lists[] = {&e->file.jumps, &e->file.regained};
 
     for (size_t next[2] = {0};;) {
         struct jump jumps[] = {jumps_at(lists[0], next[0]), jumps_at(lists[1], next[1])};
-        int i = jumps[1].from < jumps[0].from;
+        int i = jumps[1].from <= jumps[0].from;
 
         if (jumps[i].from == NO_JUMP)
             return;
         jumps_add(to, jumps[i]);
-        next[i]++;
+        next[0] += jumps[0].from == jumps[i].from; /* replaced, if it is the other */
+        next[1] += i == 1;
     }
 }
 
@@ -40,7 +41,7 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     e = engine_new(options, &summary, &own);
     if (!e)
         return refuse_check(options, result, HPROF_LIMIT, no_memory_to_begin);
-    e->is_followed = jumps && !(without & WITHOUT_LONG_ARRAYS);
+    e->is_followed = jumps && !(without & WITHOUT_LOST_OBJECTS);
     e->run.counted = counted;
     if (without & WITHOUT_REFERENCES)
         findings_want(&e->run.findings, options->on_finding != NULL, false);

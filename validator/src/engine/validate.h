@@ -9,7 +9,7 @@
 
 /* What the caller does not need of such a check, which saves it another look at the dump. */
 enum {
-    WITHOUT_LONG_ARRAYS = 1, /* the jumps over arrays whose count is too large */
+    WITHOUT_LOST_OBJECTS = 1, /* the jumps that lead to lost objects */
     WITHOUT_REFERENCES = 2   /* where the references of REF-002 are, and what names their objects */
 };
 

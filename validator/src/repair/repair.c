@@ -122,9 +122,9 @@ static bool wants_references(const struct repair *r)
     return r->asked.severities && r->asked.severities[RULE_REF_002] != HPROF_UNCHANGED;
 }
 
-/* The check of the input has found the arrays that hold lost objects. There are others only if an object that was given back
+/* The check of the input has found the lost objects. There are others only if an object that was given back
  * leads to one, if a part has what another part lacks, or if a later pass left something out. */
-static bool seeks_long_arrays(const struct repair *r)
+static bool seeks_lost_objects(const struct repair *r)
 {
     return r->pass || r->result.parts_joined || r->result.sizes_mended;
 }
@@ -149,8 +149,8 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     r->offset_count = 0;
     clear_undefined(r);
     jumps_clear(&r->jumps);
-    if (!seeks_long_arrays(r))
-        without |= WITHOUT_LONG_ARRAYS;
+    if (!seeks_lost_objects(r))
+        without |= WITHOUT_LOST_OBJECTS;
     return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, without);
 }
 

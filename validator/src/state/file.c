@@ -11,7 +11,7 @@ void file_init(struct file *file, struct memory *memory, const struct hash_key *
     chunks_init(&file->trace_list, memory, sizeof(struct trace));
     byte_log_init(&file->frame_roots, memory);
     jumps_init(&file->jumps, memory);
-    jumps_init(&file->long_arrays, memory);
+    jumps_init(&file->regained, memory);
     heap_index_init(&file->heap_index, memory);
 }
 
@@ -47,6 +47,6 @@ void file_clear(struct file *file)
     chunks_clear(&file->trace_list);
     byte_log_clear(&file->frame_roots);
     jumps_clear(&file->jumps);
-    jumps_clear(&file->long_arrays);
+    jumps_clear(&file->regained);
     heap_index_clear(&file->heap_index);
 }

@@ -38,7 +38,7 @@ struct file {
     enum version version;
     struct losses losses;
     struct jumps jumps;
-    struct jumps long_arrays; /* to where arrays end whose count is too large, for who reads the dump after the check */
+    struct jumps regained; /* to lost objects, for who reads the dump after the check: in place of those that are from there */
     struct heap_index heap_index;
     struct producer_signs signs;
 

@@ -1,0 +1,241 @@
+/* Lost objects: what is dumped within an array whose count is too large, or within what recovery left out (RULES.md M.2). Such an
+ * array takes the sub-records after it for its elements. Where it ends, another one may begin by chance; then lengths lead on, and
+ * the check reports only that objects are missing. Where it ends at none, the way is found behind the next damage, if there is
+ * more, because the elements of an array may look like objects. Once it is known which objects are missing, it can be told
+ * whether they do. Who reads the dump after the check gets them back, by other jumps. */
+#include <string.h>
+
+#include "engine/evidence.h"
+#include "engine/go_to_way.h"
+#include "format/header.h"
+#include "format/tags.h"
+#include "reread/replay.h"
+
+enum { MORE_THAN_CHANCE = 4 };
+
+/* What is looked at, in terms of what is in sight. */
+struct suspect {
+    struct engine *e;
+    struct sight sight;
+    uint64_t first; /* where an element of an array begins, */
+    unsigned width; /* and its size; 1 if it is no array */
+};
+
+/* Whether an element begins at an offset, and what may be an object that is dumped nowhere else. */
+static bool may_begin(const void *context, uint64_t at)
+{
+    const struct suspect *s = context;
+    uint64_t id;
+
+    if (!is_object_tag(s->sight.at[at]) || (at - s->first) % s->width != 0 || s->sight.size - at <= s->sight.id_size)
+        return false;
+    id = get_id(s->sight.at + at + 1, s->sight.id_size);
+    return is_near_classes(&s->e->file, id) && !(id_set_get(&s->e->heap.objects, id) & ID_DEFINED);
+}
+
+/* What objects of a chain are to the heap dump so far. */
+struct tally {
+    uint64_t missing; /* named and not dumped */
+    uint64_t defined;
+    uint64_t unnamed;
+};
+
+/* Whether they are lost objects. The payload of a primitive array may be a dump, too: of the same heap, then its objects are
+ * defined; or of another heap, then few are named, and missing ones are among them as rarely as defined ones. */
+static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
+{
+    const uint64_t *counts = e->run.sum.subrecord_counts;
+    double all =
+        (double)counts[SUB_INSTANCE_DUMP] + (double)counts[SUB_OBJECT_ARRAY_DUMP] + (double)counts[SUB_PRIMITIVE_ARRAY_DUMP];
+    double by_chance = (double)(t->defined + 1) * (double)e->run.missing[SHAPE_ANY] / (all + 1);
+
+    if (tag == SUB_OBJECT_ARRAY_DUMP)
+        return t->missing + t->unnamed > t->defined;
+    return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > MORE_THAN_CHANCE * by_chance);
+}
+
+/* An object or class of a chain. A class that is missing counts as defined once that is reported, but has no layout. */
+static void tally_object(struct engine *e, struct tally *t, uint8_t tag, uint64_t id)
+{
+    unsigned flags = id_set_get(&e->heap.objects, id);
+    bool is_defined = tag == SUB_CLASS_DUMP ? classes_layout_of(&e->file.classes, id) != NULL : flags & ID_DEFINED;
+
+    t->defined += is_defined;
+    t->missing += flags && !is_defined;
+    t->unnamed += !flags;
+}
+
+/* Whether the header of a dump is among n bytes: then what follows is payload. */
+static bool has_header(const uint8_t *p, size_t n)
+{
+    const uint8_t *end = p + n;
+
+    while (n >= HEADER_MAGIC_SIZE && (p = memchr(p, *HEADER_MAGIC, n - HEADER_MAGIC_SIZE + 1)) != NULL) {
+        if (is_header_magic(p))
+            return true;
+        n = (size_t)(end - ++p);
+    }
+    return false;
+}
+
+/* Bytes that may hold lost objects, from the input on. */
+struct range {
+    uint64_t end;
+    bool may_cross; /* a sub-record may cross the end, where another one began by chance, if others follow it */
+    uint8_t tag;    /* of the array */
+    unsigned width; /* of its elements; 1 if it is no array */
+};
+
+/* Whether a sub-record here may cross the end of the range. The input stays where it is. */
+static bool goes_on_after(struct engine *e, const struct range *range, uint64_t size)
+{
+    uint64_t here = e->in.offset;
+    bool goes_on = range->may_cross && input_skip(&e->in, size) == size && subrecords_begin_here(e);
+
+    return input_seek(&e->in, here) && input_need(&e->in, HEAD_SIZE) && goes_on;
+}
+
+/* Passes the sub-records from here on, up to the end of the range or to what is none, and counts what they dump. */
+static void tally_chain(struct engine *e, const struct range *range, struct tally *t)
+{
+    while (e->in.offset < range->end) {
+        struct walk_item item;
+        uint64_t here = e->in.offset;
+
+        if (!input_need(&e->in, 1) ||
+            next_subrecord(&e->in, UINT64_MAX, e->file.id_size, e->file.version, &item) != FRAME_RIGHT)
+            return;
+        if (item.size > range->end - here && !goes_on_after(e, range, item.size))
+            return;
+        if (is_object_tag(item.tag))
+            tally_object(e, t, item.tag, get_id(e->in.at + 1, e->file.id_size));
+        input_skip(&e->in, item.size);
+    }
+}
+
+/* Where, from here on, lost objects are dumped: a chain of sub-records, at whose end the input is then. 0 if nowhere; the first
+ * chain decides. */
+static uint64_t find_lost(struct engine *e, const struct range *range)
+{
+    uint64_t first = e->in.offset;
+
+    while (e->in.offset < range->end) {
+        uint64_t here = e->in.offset, left = range->end - here, width = range->width;
+        struct suspect s = {
+            .e = e, .sight = look_far(e), .first = (width - (here - first) % width) % width, .width = range->width};
+        struct search search = search_in(e, &s.sight, UINT64_MAX);
+        uint64_t there = left < s.sight.size ? left : s.sight.size, step = there < WAY_STEP ? there : WAY_STEP;
+        struct tally tally = {0};
+        struct way way;
+
+        search.may_begin = may_begin;
+        search.context = &s;
+        way = find_way(&search, 0, step);
+        if (has_header(e->in.at, (size_t)(way.kind == WAY_NONE ? step : way.at)) || way.kind == WAY_RECORD)
+            return 0;
+        if (input_skip(&e->in, way.at) < way.at || (way.kind == WAY_NONE && !way.at))
+            return 0;
+        if (way.kind == WAY_NONE)
+            continue;
+        tally_chain(e, range, &tally);
+        return are_lost(e, range->tag, &tally) ? here + way.at : 0;
+    }
+    return 0;
+}
+
+/* The size of the head of an array and of its elements. False if the tag is of no array. */
+static bool array_layout(const uint8_t *p, unsigned id_size, size_t *head, unsigned *width)
+{
+    if (*p == SUB_OBJECT_ARRAY_DUMP) {
+        *head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
+        *width = id_size;
+        return true;
+    }
+    if (*p != SUB_PRIMITIVE_ARRAY_DUMP)
+        return false;
+    *head = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size);
+    if (!type_size(p[*head - 1], id_size))
+        return false;
+    *width = type_size(p[*head - 1], id_size);
+    return true;
+}
+
+/* Looks for lost objects in the item here, a sub-record or what was left out, after which reading goes on where `then` leads.
+ * Notes the jumps that lead to them: an array whose count is too large ends where they begin. */
+static void look_into(struct engine *e, uint64_t heap_end, const struct jump *then)
+{
+    struct range range = {.may_cross = !then->failed, .width = 1};
+    uint64_t from = e->in.offset, found;
+    bool failed = true, is_found = false;
+    size_t head;
+
+    range.end = then->to < heap_end ? then->to : heap_end;
+    if (input_need(&e->in, HEAD_SIZE) >= HEAD_SIZE && array_layout(e->in.at, e->file.id_size, &head, &range.width)) {
+        failed = false;
+        range.tag = *e->in.at;
+        input_advance(&e->in, head);
+    } else if (!then->failed) {
+        return;
+    }
+    while (from < range.end && (found = find_lost(e, &range)) != 0) {
+        jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, failed, found, failed ? heap_end : 0});
+        from = e->in.offset;
+        range.width = 1;
+        failed = is_found = true;
+    }
+    if (is_found && from < then->to)
+        jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, true, then->to, then->heap_end});
+}
+
+/* Passes what is no array that may hold a lost object, as far as it is in memory. */
+static void pass_others(struct engine *e, uint64_t until)
+{
+    uint64_t at = 0, left = until - e->in.offset, n = (uint64_t)(e->in.end - e->in.at);
+    struct suspect s = {.e = e, .sight = {e->in.at, n < left ? n : left, false, e->file.id_size, e->file.version}};
+    struct measure m;
+    size_t head;
+    bool is_passed = true;
+
+    while (is_passed && is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m)) {
+        if (array_layout(s.sight.at + at, s.sight.id_size, &head, &s.width)) {
+            s.first = at + head;
+            for (uint64_t i = s.first; is_passed && i < at + m.size; i += s.width)
+                is_passed = !may_begin(&s, i);
+        }
+        at += is_passed ? m.size : 0;
+    }
+    input_advance(&e->in, at);
+}
+
+/* Looks into the items of a heap dump, up to an offset. */
+static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
+{
+    struct replay_item item;
+
+    while (e->in.offset < end) {
+        if (replay_is_in_heap(r))
+            pass_others(e, replay_plain_until(r));
+        if (!replay_next(r, &item) || (item.kind == REPLAY_RECORD && item.head.tag == TAG_HEAP_DUMP_END))
+            return;
+        if (item.kind == REPLAY_SUBRECORD)
+            look_into(e, r->heap_end, &(struct jump){.to = item.offset + item.size, .heap_end = r->heap_end});
+        else if (item.kind == REPLAY_DAMAGE && replay_is_in_heap(r))
+            look_into(e, r->heap_end < end ? r->heap_end : end, &item.jump);
+        if (!input_seek(&e->in, item.offset) || !replay_pass(r, &item))
+            return;
+    }
+}
+
+void find_lost_objects(struct engine *e, uint64_t end)
+{
+    const struct stretches *stretches = &e->heap.stretches;
+    struct replay r = {.in = &e->in, .jumps = &e->file.jumps, .id_size = e->file.id_size, .version = e->file.version};
+    uint64_t back = e->in.offset;
+
+    if (!e->is_followed || !e->run.missing[SHAPE_ANY] || e->run.memory.exhausted || e->in.error || !input_can_reread(&e->in) ||
+        !stretches->list.count)
+        return;
+    if (replay_seek(&r, stretches_at(stretches, 0)->at, stretches_at(stretches, 0)->record_end))
+        look_into_items(e, &r, end);
+    input_seek(&e->in, back);
+}
