@@ -49,7 +49,7 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
         (double)counts[SUB_INSTANCE_DUMP] + (double)counts[SUB_OBJECT_ARRAY_DUMP] + (double)counts[SUB_PRIMITIVE_ARRAY_DUMP];
     double by_chance = (double)(t->defined + 1) * (double)e->run.missing[SHAPE_ANY] / (all + 1);
 
-    if (tag == SUB_OBJECT_ARRAY_DUMP)
+    if (is_object_tag(tag) && tag != SUB_PRIMITIVE_ARRAY_DUMP)
         return t->missing + t->unnamed > t->defined;
     return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > MORE_THAN_CHANCE * by_chance);
 }
@@ -82,8 +82,8 @@ static bool has_header(const uint8_t *p, size_t n)
 struct range {
     uint64_t end;
     bool may_cross; /* a sub-record may cross the end, where another one began by chance, if others follow it */
-    uint8_t tag;    /* of the array */
-    unsigned width; /* of its elements; 1 if it is no array */
+    uint8_t tag;    /* of the sub-record */
+    unsigned width; /* of the elements of an array; else 1 */
 };
 
 /* Whether a sub-record here may cross the end of the range. The input stays where it is. */
@@ -161,49 +161,66 @@ static bool array_layout(const uint8_t *p, unsigned id_size, size_t *head, unsig
 }
 
 /* Looks for lost objects in the item here, a sub-record or what was left out, after which reading goes on where `then` leads.
- * Notes the jumps that lead to them: an array whose count is too large ends where they begin. */
+ * Notes the jumps that lead to them: an array whose count is too large ends where they begin, and so does an instance if it has
+ * the size of its class then. */
 static void look_into(struct engine *e, uint64_t heap_end, const struct jump *then)
 {
     struct range range = {.may_cross = !then->failed, .width = 1};
-    uint64_t from = e->in.offset, found;
-    bool failed = true, is_found = false;
-    size_t head;
+    uint64_t from = e->in.offset, own_end = 0, found;
+    bool is_array, is_found = false;
+    size_t head = 1;
 
     range.end = then->to < heap_end ? then->to : heap_end;
-    if (input_need(&e->in, HEAD_SIZE) >= HEAD_SIZE && array_layout(e->in.at, e->file.id_size, &head, &range.width)) {
-        failed = false;
-        range.tag = *e->in.at;
-        input_advance(&e->in, head);
-    } else if (!then->failed) {
+    if (input_need(&e->in, HEAD_SIZE) < HEAD_SIZE)
         return;
-    }
+    range.tag = *e->in.at;
+    is_array = array_layout(e->in.at, e->file.id_size, &head, &range.width);
+    if (range.tag == SUB_INSTANCE_DUMP)
+        own_end = from + size_by_class(&e->ck, e->in.at);
+    if (!then->failed && !is_array && (own_end == from || own_end >= then->to))
+        return;
+    input_advance(&e->in, head);
     while (from < range.end && (found = find_lost(e, &range)) != 0) {
+        bool failed = is_found || (!is_array && found != own_end);
+
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, failed, found, failed ? heap_end : 0});
         from = e->in.offset;
         range.width = 1;
-        failed = is_found = true;
+        is_found = true;
     }
     if (is_found && from < then->to)
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, true, then->to, then->heap_end});
 }
 
-/* Passes what is no array that may hold a lost object, as far as it is in memory. */
+/* Whether the sub-record at an offset in sight, of this size, may hold a lost object. */
+static bool may_hold_lost(struct suspect *s, uint64_t at, uint64_t size)
+{
+    const uint8_t *p = s->sight.at + at;
+    uint64_t by_class;
+    size_t head;
+
+    if (*p == SUB_INSTANCE_DUMP) {
+        by_class = size_by_class(&s->e->ck, p);
+        return by_class && by_class < size;
+    }
+    if (!array_layout(p, s->sight.id_size, &head, &s->width))
+        return false;
+    s->first = at + head;
+    for (uint64_t i = s->first; i < at + size; i += s->width)
+        if (may_begin(s, i))
+            return true;
+    return false;
+}
+
+/* Passes what holds no lost object, as far as it is in memory. */
 static void pass_others(struct engine *e, uint64_t until)
 {
     uint64_t at = 0, left = until - e->in.offset, n = (uint64_t)(e->in.end - e->in.at);
     struct suspect s = {.e = e, .sight = {e->in.at, n < left ? n : left, false, e->file.id_size, e->file.version}};
     struct measure m;
-    size_t head;
-    bool is_passed = true;
 
-    while (is_passed && is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m)) {
-        if (array_layout(s.sight.at + at, s.sight.id_size, &head, &s.width)) {
-            s.first = at + head;
-            for (uint64_t i = s.first; is_passed && i < at + m.size; i += s.width)
-                is_passed = !may_begin(&s, i);
-        }
-        at += is_passed ? m.size : 0;
-    }
+    while (is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m) && !may_hold_lost(&s, at, m.size))
+        at += m.size;
     input_advance(&e->in, at);
 }
 
