@@ -232,7 +232,7 @@ static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
     while (e->in.offset < end) {
         if (replay_is_in_heap(r))
             pass_others(e, replay_plain_until(r));
-        if (!replay_next(r, &item) || (item.kind == REPLAY_RECORD && item.head.tag == TAG_HEAP_DUMP_END))
+        if (!replay_next(r, &item) || !item.size || (item.kind == REPLAY_RECORD && item.head.tag == TAG_HEAP_DUMP_END))
             return;
         if (item.kind == REPLAY_SUBRECORD)
             look_into(e, r->heap_end, &(struct jump){.to = item.offset + item.size, .heap_end = r->heap_end});
