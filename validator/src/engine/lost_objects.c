@@ -21,6 +21,13 @@ struct suspect {
     unsigned width; /* and its size; 1 if it is no array */
 };
 
+/* Whether the heap dump has an object or a class. One that is missing counts as defined once that is reported, but has no layout. */
+static bool is_dumped(struct engine *e, uint8_t tag, uint64_t id)
+{
+    return tag == SUB_CLASS_DUMP ? classes_layout_of(&e->file.classes, id) != NULL
+                                 : id_set_get(&e->heap.objects, id) & ID_DEFINED;
+}
+
 /* Whether an element begins at an offset, and what may be an object that is dumped nowhere else. */
 static bool may_begin(const void *context, uint64_t at)
 {
@@ -30,7 +37,7 @@ static bool may_begin(const void *context, uint64_t at)
     if (!is_object_tag(s->sight.at[at]) || (at - s->first) % s->width != 0 || s->sight.size - at <= s->sight.id_size)
         return false;
     id = get_id(s->sight.at + at + 1, s->sight.id_size);
-    return is_near_classes(&s->e->file, id) && !(id_set_get(&s->e->heap.objects, id) & ID_DEFINED);
+    return is_near_classes(&s->e->file, id) && !is_dumped(s->e, s->sight.at[at], id);
 }
 
 /* What objects of a chain are to the heap dump so far. */
@@ -54,11 +61,10 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
     return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > MORE_THAN_CHANCE * by_chance);
 }
 
-/* An object or class of a chain. A class that is missing counts as defined once that is reported, but has no layout. */
 static void tally_object(struct engine *e, struct tally *t, uint8_t tag, uint64_t id)
 {
     unsigned flags = id_set_get(&e->heap.objects, id);
-    bool is_defined = tag == SUB_CLASS_DUMP ? classes_layout_of(&e->file.classes, id) != NULL : flags & ID_DEFINED;
+    bool is_defined = is_dumped(e, tag, id);
 
     t->defined += is_defined;
     t->missing += flags && !is_defined;
@@ -81,7 +87,7 @@ static bool has_header(const uint8_t *p, size_t n)
 /* Bytes that may hold lost objects, from the input on. */
 struct range {
     uint64_t end;
-    bool may_cross; /* a sub-record may cross the end, where another one began by chance, if others follow it */
+    uint64_t most;  /* a sub-record may cross the end up to here, if others follow it: then one begins at the end by chance */
     uint8_t tag;    /* of the sub-record */
     unsigned width; /* of the elements of an array; else 1 */
 };
@@ -90,7 +96,7 @@ struct range {
 static bool goes_on_after(struct engine *e, const struct range *range, uint64_t size)
 {
     uint64_t here = e->in.offset;
-    bool goes_on = range->may_cross && input_skip(&e->in, size) == size && subrecords_begin_here(e);
+    bool goes_on = size <= range->most - here && input_skip(&e->in, size) == size && subrecords_begin_here(e);
 
     return input_seek(&e->in, here) && input_need(&e->in, HEAD_SIZE) && goes_on;
 }
@@ -165,19 +171,19 @@ static bool array_layout(const uint8_t *p, unsigned id_size, size_t *head, unsig
  * the size of its class then. */
 static void look_into(struct engine *e, uint64_t heap_end, const struct jump *then)
 {
-    struct range range = {.may_cross = !then->failed, .width = 1};
-    uint64_t from = e->in.offset, own_end = 0, found;
+    struct range range = {.end = then->to < heap_end ? then->to : heap_end, .width = 1};
+    uint64_t from = e->in.offset, own_end = from, found;
     bool is_array, is_found = false;
     size_t head = 1;
 
-    range.end = then->to < heap_end ? then->to : heap_end;
+    range.most = then->failed ? range.end : heap_end;
     if (input_need(&e->in, HEAD_SIZE) < HEAD_SIZE)
         return;
     range.tag = *e->in.at;
     is_array = array_layout(e->in.at, e->file.id_size, &head, &range.width);
     if (range.tag == SUB_INSTANCE_DUMP)
         own_end = from + size_by_class(&e->ck, e->in.at);
-    if (!then->failed && !is_array && (own_end == from || own_end >= then->to))
+    if (!then->failed && !is_array && range.tag != SUB_CLASS_DUMP && (own_end == from || own_end >= then->to))
         return;
     input_advance(&e->in, head);
     while (from < range.end && (found = find_lost(e, &range)) != 0) {
@@ -185,6 +191,7 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
 
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, failed, found, failed ? heap_end : 0});
         from = e->in.offset;
+        input_skip(&e->in, 1); /* what is here does not lead on */
         range.width = 1;
         is_found = true;
     }
