@@ -245,7 +245,11 @@ static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
             look_into(e, r->heap_end, &(struct jump){.to = item.offset + item.size, .heap_end = r->heap_end});
         else if (item.kind == REPLAY_DAMAGE && replay_is_in_heap(r))
             look_into(e, r->heap_end < end ? r->heap_end : end, &item.jump);
-        if (!input_seek(&e->in, item.offset) || !replay_pass(r, &item))
+        /* A sub-record can be passed from within. */
+        if (e->in.offset > item.offset && (item.kind != REPLAY_SUBRECORD || e->in.offset - item.offset > item.size) &&
+            !input_seek(&e->in, item.offset))
+            return;
+        if (!replay_pass(r, &item))
             return;
     }
 }
