@@ -119,8 +119,7 @@ static void tally_chain(struct engine *e, const struct range *range, struct tall
     }
 }
 
-/* Where, from here on, lost objects are dumped: a chain of sub-records, at whose end the input is then. 0 if nowhere; the first
- * chain decides. */
+/* Where, from here on, lost objects are dumped: a chain of sub-records, at whose end the input is then. 0 if nowhere. */
 static uint64_t find_lost(struct engine *e, const struct range *range)
 {
     uint64_t first = e->in.offset;
@@ -144,7 +143,9 @@ static uint64_t find_lost(struct engine *e, const struct range *range)
         if (way.kind == WAY_NONE)
             continue;
         tally_chain(e, range, &tally);
-        return are_lost(e, range->tag, &tally) ? here + way.at : 0;
+        if (are_lost(e, range->tag, &tally))
+            return here + way.at;
+        input_skip(&e->in, 1); /* what ends the chain does not lead on */
     }
     return 0;
 }

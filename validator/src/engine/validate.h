@@ -10,7 +10,7 @@
 /* What the caller does not need of such a check, which saves it another look at the dump. */
 enum {
     WITHOUT_LOST_OBJECTS = 1, /* the jumps that lead to lost objects */
-    WITHOUT_REFERENCES = 2   /* where the references of REF-002 are, and what names their objects */
+    WITHOUT_REFERENCES = 2    /* where the references of REF-002 are, and what names their objects */
 };
 
 /* As hprof_validate_source(), with options of this version. Adds to `jumps`, if that is not NULL, all places where reading did not
