@@ -29,6 +29,7 @@ from tool import SOURCE, report_one
 from hprof_conformance import gold
 
 GOLD = ("agent8", "jdk8", "jdk17", "jdk25", "sa17")
+MANY_MOST = 0.04  # share of the dump that 24 places may cost beyond themselves
 DRAWS = int(os.environ.get("HPROF_DRAWS", "1"))  # ci/full has more
 
 
@@ -51,6 +52,21 @@ def test_what_the_damage_did_not_touch_is_kept(
         shares.append(share)
         assert share <= most, f"seed {seed}, draw {i}, {kind.__name__}: {damages}, {loss}"
     assert sum(shares) - (DRAWS < 10) * max(shares) <= mean * len(shares), f"seed {seed}: {shares}"  # one may be large among few
+
+
+def test_damage_in_many_places_costs_what_each_place_costs(original: Original, tmp_path: Path) -> None:
+    """What one place leads past may hold others."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    for kind in random.Random(seed).sample(ONE_FAULT + MANY_BYTES, 2):
+        dice = random.Random(f"{seed} {kind.__name__}")
+        places = sorted((d for _ in range(24) for d in kind(dice, original)), key=lambda d: d.at)
+        apart = places[:1]
+        for place in places[1:]:
+            if place.at >= apart[-1].end + 8192:
+                apart.append(place)
+        loss = repair(original, apart, tmp_path)
+        share = (loss.beyond_bytes + loss.by_class_bytes) / len(original.data)
+        assert (loss.status, loss.new) == (0, 0) and share <= MANY_MOST, f"seed {seed}, {kind.__name__}: {apart}, {loss}"
 
 
 def test_a_length_that_leads_to_another_subrecord_is_not_believed(original: Original, tmp_path: Path) -> None:

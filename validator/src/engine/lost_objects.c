@@ -167,13 +167,24 @@ static bool array_layout(const uint8_t *p, unsigned id_size, size_t *head, unsig
     return true;
 }
 
+/* Whether the sub-record at p, of this size, can hold no other: a root, or an instance that is no longer than its class says. */
+static bool is_right(struct engine *e, const uint8_t *p, uint64_t size)
+{
+    uint64_t by_class;
+
+    if (*p != SUB_INSTANCE_DUMP)
+        return !is_object_tag(*p);
+    by_class = size_by_class(&e->ck, p);
+    return by_class ? by_class > size : knows_class_of(&e->ck, p);
+}
+
 /* Looks for lost objects in the item here, a sub-record or what was left out, after which reading goes on where `then` leads.
  * Notes the jumps that lead to them: an array whose count is too large ends where they begin, and so does an instance if it has
  * the size of its class then. */
 static void look_into(struct engine *e, uint64_t heap_end, const struct jump *then)
 {
     struct range range = {.end = then->to < heap_end ? then->to : heap_end, .width = 1};
-    uint64_t from = e->in.offset, own_end = from, found;
+    uint64_t from = e->in.offset, own_size = 0, found;
     bool is_array, is_found = false;
     size_t head = 1;
 
@@ -181,14 +192,14 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
     if (input_need(&e->in, HEAD_SIZE) < HEAD_SIZE)
         return;
     range.tag = *e->in.at;
-    is_array = array_layout(e->in.at, e->file.id_size, &head, &range.width);
-    if (range.tag == SUB_INSTANCE_DUMP)
-        own_end = from + size_by_class(&e->ck, e->in.at);
-    if (!then->failed && !is_array && range.tag != SUB_CLASS_DUMP && (own_end == from || own_end >= then->to))
+    if (!then->failed && is_right(e, e->in.at, then->to - from))
         return;
+    if (range.tag == SUB_INSTANCE_DUMP)
+        own_size = size_by_class(&e->ck, e->in.at);
+    is_array = array_layout(e->in.at, e->file.id_size, &head, &range.width);
     input_advance(&e->in, head);
     while (from < range.end && (found = find_lost(e, &range)) != 0) {
-        bool failed = is_found || (!is_array && found != own_end);
+        bool failed = is_found || (!is_array && found != from + own_size);
 
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, failed, found, failed ? heap_end : 0});
         from = e->in.offset;
@@ -204,15 +215,12 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
 static bool may_hold_lost(struct suspect *s, uint64_t at, uint64_t size)
 {
     const uint8_t *p = s->sight.at + at;
-    uint64_t by_class;
     size_t head;
 
-    if (*p == SUB_INSTANCE_DUMP) {
-        by_class = size_by_class(&s->e->ck, p);
-        return by_class && by_class < size;
-    }
-    if (!array_layout(p, s->sight.id_size, &head, &s->width))
+    if (is_right(s->e, p, size))
         return false;
+    if (!array_layout(p, s->sight.id_size, &head, &s->width))
+        return true;
     s->first = at + head;
     for (uint64_t i = s->first; i < at + size; i += s->width)
         if (may_begin(s, i))
