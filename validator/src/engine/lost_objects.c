@@ -21,7 +21,7 @@ struct suspect {
     unsigned width; /* and its size; 1 if it is no array */
 };
 
-/* Whether the heap dump has an object or a class. One that is missing counts as defined once that is reported, but has no layout. */
+/* Whether the heap dump has an object or a class. A missing class counts as defined once that is reported, but has no layout. */
 static bool is_dumped(struct engine *e, uint8_t tag, uint64_t id)
 {
     return tag == SUB_CLASS_DUMP ? classes_layout_of(&e->file.classes, id) != NULL
