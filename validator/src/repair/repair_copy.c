@@ -283,22 +283,28 @@ static void copy_next_subrecords(struct repair *r)
 {
     struct jump jump;
     struct measure m;
+    bool is_measured;
 
     copy_objects(r);
     if (r->in.offset >= r->heap.end)
         return;
     if (jump_is_here(r, &jump) && jump.failed) {
         follow_jump(r, &jump);
-    } else if (jump.from == r->in.offset) {
+        return;
+    }
+    if (jump.from == r->in.offset) {
         r->next_jump++;
         copy_subrecord(r, jump.to - jump.from, true);
-    } else if (repair_measure_next(r, &m)) {
-        copy_subrecord(r, m.size, false);
-    } else if (jumps_go_on(&r->jumps, &r->next_jump, r->in.offset, r->heap.end, &jump)) {
-        follow_jump(r, &jump);
-    } else {
-        drop_subrecord(r, UINT64_MAX);
+        return;
     }
+    is_measured = repair_measure_next(r, &m);
+    if ((!is_measured || m.size > r->heap.end - r->in.offset) &&
+        jumps_go_on(&r->jumps, &r->next_jump, r->in.offset, r->heap.end, &jump))
+        follow_jump(r, &jump);
+    else if (is_measured)
+        copy_subrecord(r, m.size, false);
+    else
+        drop_subrecord(r, UINT64_MAX);
 }
 
 /* ---- The header ---- */

@@ -58,11 +58,15 @@ bool jumps_go_on(const struct jumps *jumps, size_t *next, uint64_t offset, uint6
 
     if (i && jumps_at(jumps, i - 1).to > offset)
         i--;
-    for (*jump = jumps_at(jumps, i); !jump->failed || jump->to <= offset; *jump = jumps_at(jumps, ++i))
+    for (*jump = jumps_at(jumps, i); jump->to <= offset; *jump = jumps_at(jumps, ++i))
         if (jump->from == NO_JUMP)
             return false;
     if (jump->from >= heap_end || jump->part)
         return false;
+    if (!jump->failed) { /* after an array or instance sub-records go on */
+        jump->failed = true;
+        jump->heap_end = heap_end;
+    }
     jump->from = offset & NO_JUMP;
     *next = i;
     return true;
