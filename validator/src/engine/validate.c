@@ -30,7 +30,7 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
 }
 
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
-                                  struct jumps *jumps, struct counted *counted, unsigned without)
+                                  struct jumps *jumps, struct counted *counted, bool wants_references)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
@@ -41,9 +41,9 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     e = engine_new(options, &summary, &own);
     if (!e)
         return refuse_check(options, result, HPROF_LIMIT, no_memory_to_begin);
-    e->is_followed = jumps && !(without & WITHOUT_LOST_OBJECTS);
+    e->is_followed = jumps != NULL;
     e->run.counted = counted;
-    if (without & WITHOUT_REFERENCES)
+    if (!wants_references)
         findings_want(&e->run.findings, options->on_finding != NULL, false);
     engine_read(e, source);
     status = engine_conclude(e);
@@ -55,15 +55,15 @@ static enum hprof_status validate(struct input_source source, const struct hprof
 }
 
 enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
-                                      unsigned without)
+                                      bool wants_references)
 {
-    return validate(source, options, NULL, jumps, NULL, without);
+    return validate(source, options, NULL, jumps, NULL, wants_references);
 }
 
 enum hprof_status validate_and_count(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
                                      struct counted *counted)
 {
-    return validate(source, options, NULL, jumps, counted, 0);
+    return validate(source, options, NULL, jumps, counted, true);
 }
 
 /* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */
@@ -76,7 +76,7 @@ static enum hprof_status validate_if_allowed(struct input_source source, const c
     if (reason)
         return refuse_check(NULL, summary, HPROF_USAGE, reason);
     reason = unusable ? unusable : why_refused(&own, summary);
-    return reason ? refuse_check(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL, 0);
+    return reason ? refuse_check(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL, true);
 }
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)

@@ -14,7 +14,7 @@
 
 enum {
     PASSES_MAX = 200,
-    ROUNDS_MOST = 8, /* of stand-ins */
+    ROUNDS_MOST = 8, /* of lost objects, and of stand-ins */
     /* The findings of each rule that one pass takes, and for which it needs memory: one for so many bytes of the copy, so that a
      * small dump takes little memory, and a large one few passes. */
     FINDINGS_LEAST = 1000,
@@ -122,18 +122,10 @@ static bool wants_references(const struct repair *r)
     return r->asked.severities && r->asked.severities[RULE_REF_002] != HPROF_UNCHANGED;
 }
 
-/* The check of the input has found the lost objects. There are others only if an object that was given back
- * leads to one, if a part has what another part lacks, or if a later pass left something out. */
-static bool seeks_lost_objects(const struct repair *r)
-{
-    return r->pass || r->result.parts_joined || r->result.sizes_mended;
-}
-
 static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
     struct hprof_allocator allocator;
     struct hprof_options options;
-    unsigned without = wants_references(r) ? 0 : WITHOUT_REFERENCES;
 
     hprof_options_init(&options);
     repair_share_memory(r, &options, &allocator);
@@ -149,9 +141,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     r->offset_count = 0;
     clear_undefined(r);
     jumps_clear(&r->jumps);
-    if (!seeks_lost_objects(r))
-        without |= WITHOUT_LOST_OBJECTS;
-    return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, without);
+    return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, wants_references(r));
 }
 
 /* ---- Passes ---- */
@@ -243,7 +233,8 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
 {
     struct check check = {.repair = r};
     enum hprof_status status = copy_all_files(r, from);
-    bool is_made, failed = false;
+    bool is_made, finds_more, failed = false;
+    int rounds = 0; /* of lost objects */
 
     if (status != HPROF_VALID)
         return status;
@@ -260,13 +251,14 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         if (status != HPROF_VALID && status != HPROF_INVALID)
             return repair_fail(r, status, check.first);
         r->file_count = 0; /* where they end in the copy is known no longer */
-        is_made = makes_stand_ins(r, &failed);
+        finds_more = r->jumps.list.count && rounds++ < ROUNDS_MOST;
+        is_made = !finds_more && makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
         if (status == HPROF_VALID && !check.refused && !(is_made && has_stand_ins(r)) &&
             !r->jumps.list.count) /* no array holds lost objects */
             return status;
-        if (is_made && has_stand_ins(r))
+        if (finds_more || (is_made && has_stand_ins(r)))
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
         if (is_made && !has_stand_ins(r) && !check.errors)
             continue; /* what is missing has no stand-in: it is left out */

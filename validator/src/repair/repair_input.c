@@ -98,7 +98,7 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
     options.on_summary = keep_reason;
     options.context = &check;
     jumps_clear(&r->jumps);
-    status = validate_with_jumps(from, &options, &r->jumps, 0);
+    status = validate_with_jumps(from, &options, &r->jumps, true);
     if (status == HPROF_LIMIT)
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)

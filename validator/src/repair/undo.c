@@ -125,7 +125,7 @@ static struct outcome check(const struct repair *r, struct input_source source)
     options.context = &outcome;
     options.max_memory = r->memory.limit;
     options.threads = r->asked.threads;
-    outcome.status = validate_with_jumps(source, &options, NULL, 0);
+    outcome.status = validate_with_jumps(source, &options, NULL, true);
     return outcome;
 }
 
