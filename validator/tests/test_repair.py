@@ -418,10 +418,11 @@ def test_what_follows_a_damaged_gzip_member_is_used(packed: tuple[bytes, bytes],
 
 
 def check_parts_are_old(copy: bytes, data: bytes, random_bytes_in_them: bool) -> None:
-    """All parts of the copy are in the original. What invalid data gave before the fault was found may differ."""
+    """All parts of the copy are in the original. What invalid data gave before the fault was found may differ; and the instance
+    that a missing member cuts takes the bytes after it, the rest of which may look like a root."""
     old = set(parts(data))
     new = sum(len(part) for part in parts(copy) if part not in old and part != b"\x2c\0\0\0\0\0\0\0\0")
-    assert new <= (MEMBER if random_bytes_in_them else 0)
+    assert new <= (MEMBER if random_bytes_in_them else 64)
 
 
 def test_several_damaged_gzip_members(packed: tuple[bytes, bytes], tmp_path: Path) -> None:
