@@ -210,7 +210,7 @@ static void add_constant(struct walk *w, jint index, uint64_t number)
 static int32_t frame_number(const struct thread *thread, jint depth, jmethodID method)
 {
     const struct trace *trace = trace_at(thread->trace);
-    if (depth < 0 || (uint32_t)depth >= trace->depth || trace->methods[depth] != method)
+    if (depth < 0 || (uint32_t)depth >= trace->depth || frame_at(trace->frames[depth])->id != method)
         return -1;
     return depth;
 }

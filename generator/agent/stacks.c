@@ -141,24 +141,25 @@ static int32_t line_of(const struct method *method, jlocation location)
 
 static bool is_frame(uint32_t number, const void *key)
 {
-    const struct frame *frame = frame_at(number), *other = key;
-    return frame->method == other->method && frame->line == other->line;
+    const struct frame *frame = frame_at(number);
+    const jvmtiFrameInfo *info = key;
+    return frame->id == info->method && frame->location == info->location;
 }
 
-static uint32_t frame_of(JNIEnv *env, jmethodID id, jlocation location)
+static uint32_t frame_of(JNIEnv *env, const jvmtiFrameInfo *info)
 {
-    struct frame key = {.method = method_of(env, id)};
-    if (!key.method)
-        return 0;
-    key.line = line_of(method_at(key.method), location);
-    uint64_t hash = hash_number(key.method, (uint32_t)key.line);
-    uint32_t number = map_find(&by_place, hash, is_frame, &key);
+    uint64_t hash = hash_number((uintptr_t)info->method, (uint64_t)info->location);
+    uint32_t number = map_find(&by_place, hash, is_frame, info);
     if (number)
         return number;
+    struct frame frame = {.id = info->method, .location = info->location, .method = method_of(env, info->method)};
+    if (!frame.method)
+        return 0;
+    frame.line = line_of(method_at(frame.method), info->location);
     pthread_mutex_lock(&methods_lock);
-    number = map_find(&by_place, hash, is_frame, &key);
+    number = map_find(&by_place, hash, is_frame, info);
     if (!number && (number = store_add(&frames)) != 0) {
-        *frame_at(number) = key;
+        *frame_at(number) = frame;
         if (!map_add(&by_place, hash, number))
             number = 0;
     }
@@ -180,7 +181,7 @@ static bool is_trace(uint32_t number, const void *key)
     if (trace->hash != stack->hash || trace->thread != stack->thread || trace->depth != stack->depth)
         return false;
     for (uint32_t i = 0; i < stack->depth; i++)
-        if (trace->methods[i] != stack->frames[i].method || trace->locations[i] != stack->frames[i].location)
+        if (!is_frame(trace->frames[i], &stack->frames[i]))
             return false;
     return true;
 }
@@ -188,23 +189,15 @@ static bool is_trace(uint32_t number, const void *key)
 static bool fill(JNIEnv *env, struct trace *trace, const struct stack *stack)
 {
     *trace = (struct trace){.hash = stack->hash, .thread = stack->thread, .depth = stack->depth};
-    size_t depth = stack->depth;
-    char *room = malloc(depth * (sizeof *trace->methods + sizeof *trace->locations + sizeof *trace->frames) + 1);
-    if (!room)
-        return false;
-    trace->methods = (jmethodID *)room;
-    trace->locations = (jlocation *)(trace->methods + depth);
-    trace->frames = (uint32_t *)(trace->locations + depth);
-    for (uint32_t i = 0; i < depth; i++) {
-        trace->methods[i] = stack->frames[i].method;
-        trace->locations[i] = stack->frames[i].location;
-        trace->frames[i] = frame_of(env, stack->frames[i].method, stack->frames[i].location);
+    trace->frames = malloc(stack->depth * sizeof *trace->frames + 1);
+    for (uint32_t i = 0; trace->frames && i < stack->depth; i++) {
+        trace->frames[i] = frame_of(env, &stack->frames[i]);
         if (!trace->frames[i]) {
-            free(room);
+            free(trace->frames);
             return false;
         }
     }
-    return true;
+    return trace->frames;
 }
 
 /* Under the lock of the traces. */
@@ -212,7 +205,7 @@ static uint32_t add(const struct stack *stack, struct trace *filled)
 {
     uint32_t number = map_find(&by_stack, stack->hash, is_trace, stack); /* another thread may have been faster */
     if (number) {
-        free(filled->methods);
+        free(filled->frames);
         return number;
     }
     number = store_add(&traces);

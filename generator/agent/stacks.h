@@ -19,6 +19,8 @@ struct method {
 enum line { LINE_UNKNOWN = -1, LINE_NATIVE = -3 };
 
 struct frame {
+    jmethodID id;
+    jlocation location;
     uint32_t method;
     int32_t line;    /* or one of enum line */
     bool is_written; /* in binary; under the lock of the output */
@@ -29,8 +31,6 @@ struct trace {
     uint32_t thread; /* serial number, or 0 */
     uint32_t depth;
     uint32_t *frames;
-    jmethodID *methods;
-    jlocation *locations;
     bool is_written;       /* under the lock of the output */
     _Atomic uint32_t site; /* of what was last allocated here, or 0 */
     _Atomic uint64_t samples;

@@ -75,6 +75,7 @@ FILES = {
         )
     ),
     "share/doc/hprof/LICENSE",
+    *(["share/doc/hprof/generator/agent/comparison.md"] if "HPROF_AGENT" in os.environ else []),
     *(
         f"share/doc/hprof/{name}"
         for name in (
