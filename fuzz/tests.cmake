@@ -98,5 +98,5 @@ if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
   add_test(NAME fuzz.test_oracle COMMAND ${HPROF_PYTHON} -m pytest -q -rP -p no:cacheprovider fuzz/test_oracle.py
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(fuzz.test_oracle PROPERTIES LABELS fuzz TIMEOUT 3600 ENVIRONMENT
-    "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_MUTANTS=$<TARGET_FILE:fuzz_oracle-mutants>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONDONTWRITEBYTECODE=1")
+    "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_MUTANTS=$<TARGET_FILE:fuzz_oracle-mutants>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONPYCACHEPREFIX=${PROJECT_SOURCE_DIR}/build/pycache")
 endif()
