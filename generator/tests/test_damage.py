@@ -291,7 +291,7 @@ def test_sizes(damage: str, removed: int, added: int, folder: Path) -> None:
     assert (place["bytes"], place["written"]) == (removed, added)
 
 
-@pytest.mark.parametrize("kind", OF_ALL)
+@pytest.mark.parametrize("kind", some(OF_ALL))
 @pytest.mark.parametrize("name", ["plain", "one-record", "agent"])
 def test_all_bytes(name: str, kind: str, folder: Path) -> None:
     there = base(name, folder)
@@ -337,7 +337,7 @@ def inflated(data: bytes) -> bytes:
     return b"".join(out)
 
 
-@pytest.mark.parametrize("kind", OF_GZIP)
+@pytest.mark.parametrize("kind", some(OF_GZIP))
 @pytest.mark.parametrize("name", ["segments", "jdk25"])
 def test_gzip(name: str, kind: str, folder: Path) -> None:
     there = base(name, folder)
