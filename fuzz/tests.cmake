@@ -32,8 +32,8 @@ endif()
 # Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run. test_oracle.py runs those
 # of fuzz_oracle, and counts how many break each rule.
 if(NOT LIB_FUZZING_ENGINE)
-  add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 2500 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  add_test(NAME fuzz.paths-small-mutants COMMAND fuzz_paths-small-mutants 2500 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 1000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME fuzz.paths-small-mutants COMMAND fuzz_paths-small-mutants 1000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   add_test(NAME fuzz.oracle-small-mutants COMMAND fuzz_oracle-small-mutants 30000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   list(APPEND tests fuzz.paths-mutants fuzz.paths-small-mutants fuzz.oracle-small-mutants)
 endif()
