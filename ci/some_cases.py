@@ -23,6 +23,11 @@ def some(cases: Iterable[Case]) -> list[Case]:
     return [every[i] for i in sorted(random.SystemRandom().sample(range(len(every)), number))]
 
 
+def any_one(cases: Iterable[Case]) -> list[Case]:
+    """Of cases that take seconds each."""
+    return [random.SystemRandom().choice(list(cases))] if SHARE > 1 else list(cases)
+
+
 def shortened(value: Any) -> Any:
     """For a check by a JSON schema, which takes long for each element of a list of classes or records: of long lists some elements,
     other ones each time."""

@@ -24,7 +24,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from some_cases import SHARE, TAKES_SOME, some
+from some_cases import SHARE, any_one, some
 
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
@@ -43,9 +43,7 @@ IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 
 SEED = random.SystemRandom().randrange(1 << 32)
 
-PLACES: tuple[str, ...] = ("0", "0.5", "1")
-if TAKES_SOME:
-    PLACES = (random.SystemRandom().choice(PLACES),)
+PLACES = any_one(["0", "0.5", "1"])
 
 
 @dataclass(frozen=True)
