@@ -1,6 +1,5 @@
-"""Parts of what would take too long. In builds with sanitizers, which are slow, tests take some of their cases, other ones in each
-run. In the release build they take all, or with HPROF_SHARE=2, in ci/test, a half. HPROF_ALL_CASES=1, in ci/full, takes all under
-the sanitizers, too."""
+"""Parts of what would take too long. With HPROF_SHARE=4 tests take one in four of their cases, other ones in each run. In builds
+with sanitizers, which are slow, the share is 8 by default, else 1. HPROF_ALL_CASES=1, in ci/full, takes all cases."""
 
 import os
 import random
@@ -9,9 +8,9 @@ from typing import Any, TypeVar
 
 Case = TypeVar("Case")
 
-TAKES_SOME = "HPROF_SLOW" in os.environ and "HPROF_ALL_CASES" not in os.environ
-SHARE = 8 if TAKES_SOME else int(os.environ.get("HPROF_SHARE", "1")) if "HPROF_ALL_CASES" not in os.environ else 1
-FEWEST = 8
+SHARE = 1 if "HPROF_ALL_CASES" in os.environ else int(os.environ.get("HPROF_SHARE") or (8 if "HPROF_SLOW" in os.environ else 1))
+TAKES_SOME = SHARE > 1
+FEWEST = 4
 LONG = 20
 
 
@@ -22,6 +21,11 @@ def some(cases: Iterable[Case]) -> list[Case]:
     if SHARE == 1 or number >= len(every):
         return every
     return [every[i] for i in sorted(random.SystemRandom().sample(range(len(every)), number))]
+
+
+def any_one(cases: Iterable[Case]) -> list[Case]:
+    """Of cases that take seconds each."""
+    return [random.SystemRandom().choice(list(cases))] if SHARE > 1 else list(cases)
 
 
 def shortened(value: Any) -> Any:

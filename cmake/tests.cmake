@@ -60,7 +60,7 @@ list(APPEND test_environment
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
   CC=${CMAKE_C_COMPILER}
   PYTHONPATH=${PROJECT_SOURCE_DIR}/ci:${PROJECT_SOURCE_DIR}/generator/python:${PROJECT_SOURCE_DIR}/conformance
-  PYTHONDONTWRITEBYTECODE=1)
+  PYTHONPYCACHEPREFIX=${PROJECT_SOURCE_DIR}/build/pycache)
 if(CMAKE_C_FLAGS MATCHES "-fsanitize")
   list(APPEND test_environment HPROF_SANITIZED=1) # takes memory of its own
 endif()
@@ -80,7 +80,12 @@ list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
 foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
-  add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p no:cacheprovider ${file}
+  # Slow ones, of which no one counts lines.
+  set(plugins no:cacheprovider)
+  if(name MATCHES "\\.test_(agent|agent_live|serve|reduce)$")
+    list(APPEND plugins -p halves)
+  endif()
+  add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p ${plugins} ${file}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()
@@ -102,6 +107,6 @@ endif()
 # Those that take minutes begin first.
 set_property(TEST validator.test_hostile validator.test_mutations PROPERTY COST 1000)
 if(HPROF_GENERATOR)
-  set_property(TEST generator.test_violations APPEND PROPERTY LABELS long)
+  set_property(TEST generator.test_agent generator.test_agent_live PROPERTY COST 1000) # they wait
   set_property(TEST generator.test_violations generator.test_gen_cli generator.test_manifest PROPERTY COST 100)
 endif()

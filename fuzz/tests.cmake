@@ -32,8 +32,8 @@ endif()
 # Structured damage: mutants of the corpus, the same ones each time; HPROF_MUTANTS=1000000 for a long run. test_oracle.py runs those
 # of fuzz_oracle, and counts how many break each rule.
 if(NOT LIB_FUZZING_ENGINE)
-  add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 2500 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  add_test(NAME fuzz.paths-small-mutants COMMAND fuzz_paths-small-mutants 2500 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME fuzz.paths-mutants COMMAND fuzz_paths-mutants 1000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME fuzz.paths-small-mutants COMMAND fuzz_paths-small-mutants 1000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   add_test(NAME fuzz.oracle-small-mutants COMMAND fuzz_oracle-small-mutants 30000 ${dumps} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   list(APPEND tests fuzz.paths-mutants fuzz.paths-small-mutants fuzz.oracle-small-mutants)
 endif()
@@ -98,5 +98,5 @@ if(NOT LIB_FUZZING_ENGINE AND NOT no_pytest)
   add_test(NAME fuzz.test_oracle COMMAND ${HPROF_PYTHON} -m pytest -q -rP -p no:cacheprovider fuzz/test_oracle.py
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(fuzz.test_oracle PROPERTIES LABELS fuzz TIMEOUT 3600 ENVIRONMENT
-    "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_MUTANTS=$<TARGET_FILE:fuzz_oracle-mutants>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONDONTWRITEBYTECODE=1")
+    "HPROF_VALIDATE=$<TARGET_FILE:hprof-validate>;HPROF_FUZZ_ORACLE=$<TARGET_FILE:test_oracle_tested>;HPROF_FUZZ_ORACLE_MUTANTS=$<TARGET_FILE:fuzz_oracle-mutants>;HPROF_FUZZ_ORACLE_PATCHED=$<TARGET_FILE:test_oracle_patched>;PYTHONPYCACHEPREFIX=${PROJECT_SOURCE_DIR}/build/pycache")
 endif()

@@ -120,13 +120,13 @@ def test_the_verdict_is_that_of_the_real_dump(like: str, options: tuple[str, ...
     assert set(ours["totals"]) <= set(real["totals"])
 
 
-@pytest.mark.parametrize("like", [*HOTSPOTS, *AGENTS])
+@pytest.mark.parametrize("like", some([*HOTSPOTS, *AGENTS]))
 def test_a_version_can_be_told_by_a_handful_of_objects(like: str) -> None:
     producers = {verdict(made(f"--like={like}", f"--objects={objects}"))["producer"] for objects in (0, 1, 10, 500, 40000)}
     assert len(producers) == 1
 
 
-@pytest.mark.parametrize("like", NAMES)
+@pytest.mark.parametrize("like", some(NAMES))
 def test_the_order_is_that_of_the_real_dump(like: str) -> None:
     """Of what both have: the real program has a thread that waits for a monitor, or has not."""
     real, ours = look_at_gold(NAMES[like]), look(f"--like={like}", "--objects=60000")
@@ -138,7 +138,7 @@ def test_the_order_is_that_of_the_real_dump(like: str) -> None:
     assert set(ours.order) - both <= {"ROOT_MONITOR_USED", "HEAP_DUMP_END"}
 
 
-@pytest.mark.parametrize("like", NAMES)
+@pytest.mark.parametrize("like", some(NAMES))
 def test_classes_are_those_of_the_real_dump(like: str) -> None:
     """Each class of an idle VM has the same superclass and fields, also where a load has objects of it."""
     real = look_at_gold(NAMES[like])
@@ -175,7 +175,7 @@ def values_of(seen: Look, name: bytes) -> list[dict[bytes, int]]:
     return found
 
 
-@pytest.mark.parametrize("like", ["hotspot-21", "hotspot-25", "hotspot-28", "sa-21", "sa-25", "sa-28"])
+@pytest.mark.parametrize("like", some(["hotspot-21", "hotspot-25", "hotspot-28", "sa-21", "sa-25", "sa-28"]))
 def test_virtual_threads_are_mounted_or_parked(like: str) -> None:
     """As in a real dump: a mounted one has a carrier that runs its continuation, a parked one a stack on the heap. In a heap dump
     of HotSpot from 24 on, they are roots.
@@ -204,7 +204,7 @@ def test_virtual_threads_are_as_in_the_real_dump() -> None:
             assert ours.classes[name] == real.classes[name]
 
 
-@pytest.mark.parametrize("like", HOTSPOTS)
+@pytest.mark.parametrize("like", some(HOTSPOTS))
 def test_one_class_name_is_in_several_loaders(like: str) -> None:
     ours = look(f"--like={like}", "--objects=60000")
     assert len(set(ours.loaders[TWIN])) == len(ours.loaders[TWIN]) == len(ours.objects[TWIN]) == 3
@@ -229,7 +229,7 @@ def test_threads_that_are_asked_for_are_as_many(like: str) -> None:
 
 
 @pytest.mark.skipif(IS_SLOW, reason="the same in all builds")
-@pytest.mark.parametrize("like", HOTSPOTS)
+@pytest.mark.parametrize("like", some(HOTSPOTS))
 def test_what_an_idle_vm_holds_does_not_grow(like: str) -> None:
     """The classes, symbols and roots of a large heap are those of a smaller one."""
     small, large = (json.loads(manifest(f"--like={like}", f"--objects={objects}")) for objects in ("1e6", "4e6"))
@@ -274,7 +274,7 @@ def test_the_kinds_of_objects_are_those_of_the_real_heap(load: str, instances: f
     assert ours == pytest.approx((instances, arrays, 3_000_000), abs=0.015)
 
 
-@pytest.mark.parametrize("like", HOTSPOTS)
+@pytest.mark.parametrize("like", some(HOTSPOTS))
 def test_no_load_leaves_an_idle_vm(like: str) -> None:
     """However many objects are asked for; the real one had 4,059 (JDK 8) to 26,539 (JDK 28)."""
     instances, arrays, every = shares(f"--like={like}", "--load=none")

@@ -24,7 +24,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from some_cases import some
+from some_cases import SHARE, any_one, some
 
 GENERATOR = os.environ["HPROF_GEN"]
 VALIDATOR = os.environ["HPROF_VALIDATE"]
@@ -40,13 +40,10 @@ Finding = tuple[str, int]
 LARGE = {"REC-012"}
 BIG = "HPROF_BIG" in os.environ
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
-IS_SLOW = "HPROF_SLOW" in os.environ
 
 SEED = random.SystemRandom().randrange(1 << 32)
 
-# Slow builds run only a part of what the fast ones run.
-PLACES = ("0.5",) if IS_SLOW else ("0", "0.5", "1")
-SHARE = 3 if IS_SLOW else 1
+PLACES = any_one(["0", "0.5", "1"])
 
 
 @dataclass(frozen=True)
@@ -212,7 +209,7 @@ RULES = [rule for rule in rules_of_the_validator() if BIG or rule not in LARGE]
 
 
 def rules_for(index: int) -> list[str]:
-    """Slow builds take a part of the rules for each dump, another one each time."""
+    """With a share, a part of the rules for each dump, another one each time."""
     return RULES[(SEED + index) % SHARE :: SHARE]
 
 
