@@ -30,7 +30,7 @@ struct profile_field {
 };
 
 #define COUNT_MOST UINT64_C(100000000000) /* so that sums of as many as a text can hold fit in 64 bits */
-enum { PRIMITIVES = 8, CLASS_NONE_INDEX = -1 };
+enum { PRIMITIVES = 8, HEAP_PARTS = 64, CLASS_NONE_INDEX = -1 };
 
 struct profile_class {
     uint32_t number;
@@ -44,6 +44,7 @@ struct profile_class {
     int64_t element_slot;       /* -1 for none */
     uint64_t instances, arrays;
     struct profile_range lengths, named;
+    struct profile_range where;   /* of in-degrees; values: HEAP_PARTS * in-degree + part */
     uint32_t first_frame, frames; /* in profile.frames */
     uint64_t bytes;               /* of an instance */
 };
@@ -52,6 +53,12 @@ struct profile_frame {
     uint64_t count;
     const char *method; /* NULL: none of the JDK's */
     int32_t class;      /* CLASS_NONE_INDEX for none */
+};
+
+/* An object in the order of the dump. */
+struct profile_object {
+    uint32_t class; /* by index */
+    uint32_t bits;  /* of its length, if it is an object array */
 };
 
 enum { PROFILE_TAGS = 256 };
@@ -72,8 +79,9 @@ struct heap_profile {
     struct profile_field *fields;
     struct profile_frame *frames;
     struct profile_number *numbers;
-    uint32_t class_count, slot_count, field_count, frame_count, number_count;
-    uint32_t class_capacity, slot_capacity, field_capacity, frame_capacity, number_capacity;
+    struct profile_object *sequence; /* as far as the profile has it */
+    uint32_t class_count, slot_count, field_count, frame_count, number_count, sequence_count;
+    uint32_t class_capacity, slot_capacity, field_capacity, frame_capacity, number_capacity, sequence_capacity;
 };
 
 enum { PROFILE_FAILURE_SIZE = 160 };
