@@ -16,17 +16,6 @@ static bool names_class(struct graph *g, const struct profile_slot *s)
     return true;
 }
 
-struct graph_target graph_a_class(struct graph *g)
-{
-    uint32_t first = 0;
-
-    while (first < g->p->class_count && g->p->classes[first].number < PRIMITIVES)
-        first++;
-    if (first == g->p->class_count)
-        return (struct graph_target){TARGET_NULL, 0};
-    return (struct graph_target){TARGET_CLASS, first + draw_below(&g->draws, g->p->class_count - first)};
-}
-
 /* The near object that the present one names, in a field or the next element; NOTHING for none. */
 static uint64_t near_object(struct graph *g, uint32_t slot)
 {
@@ -197,11 +186,6 @@ uint32_t graph_class(const struct graph *g, uint64_t object, bool *is_array)
 {
     *is_array = g->entity[object] % 2;
     return g->entity[object] / 2;
-}
-
-uint64_t graph_length(const struct graph *g, uint32_t class, uint64_t n)
-{
-    return g->lengths[g->fixed[class].first_member + n];
 }
 
 struct graph_target graph_static(const struct graph *g, uint32_t slot)

@@ -170,3 +170,8 @@ bool graph_lay_out(struct graph *g)
     free(there);
     return good;
 }
+
+uint64_t graph_length(const struct graph *g, uint32_t class, uint64_t n)
+{
+    return g->lengths[g->fixed[class].first_member + n];
+}

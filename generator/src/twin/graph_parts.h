@@ -108,10 +108,6 @@ static inline uint64_t members_of(const struct graph *g, uint32_t class)
     return g->fixed[class].counts[0] + g->fixed[class].counts[1];
 }
 
-/* ---- graph.c ---- */
-
-struct graph_target graph_a_class(struct graph *g);
-
 /* ---- graph_shares.c: the profile's numbers for so many objects ---- */
 
 void graph_scale(struct graph *g, uint64_t objects);
@@ -135,6 +131,7 @@ bool graph_span(const struct graph *g, uint64_t here, int64_t bits, struct span 
 /* One of a range of numbers, in proportion to what is left of it, without those that a mask excludes; NOTHING for none. */
 uint32_t graph_draw_of(struct graph *g, struct profile_range range, uint64_t excluded);
 uint64_t graph_find_object(struct graph *g, const struct profile_slot *s);
+struct graph_target graph_a_class(struct graph *g);
 void graph_begin_far(struct graph *g);
 void graph_prepare_far(struct graph *g);
 

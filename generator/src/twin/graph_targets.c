@@ -360,3 +360,14 @@ uint64_t graph_find_object(struct graph *g, const struct profile_slot *s)
     }
     return object;
 }
+
+struct graph_target graph_a_class(struct graph *g)
+{
+    uint32_t first = 0;
+
+    while (first < g->p->class_count && g->p->classes[first].number < PRIMITIVES)
+        first++;
+    if (first == g->p->class_count)
+        return (struct graph_target){TARGET_NULL, 0};
+    return (struct graph_target){TARGET_CLASS, first + draw_below(&g->draws, g->p->class_count - first)};
+}
