@@ -145,8 +145,17 @@ def test_the_verdict_is_that_of_the_original(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_twins_of_other_producers_are_valid(name: str, tmp_path: Path) -> None:
-    assert verdict(twin(profile_of(name), tmp_path))["valid"]
+def test_twins_are_of_the_producer_of_the_original(name: str, tmp_path: Path) -> None:
+    real, ours = verdict(read(SOURCE, name)), verdict(twin(profile_of(name), tmp_path))
+    assert (ours["valid"], ours["errors"], ours["warnings"]) == (True, 0, 0)
+    assert ours["producer"] == real["producer"]
+
+
+@pytest.mark.parametrize("like", ["android", "jdk8-agent", "jvmpi-agent", "mat", "sa-21"])
+def test_twins_are_of_the_producer_of_a_generated_dump(like: str, tmp_path: Path) -> None:
+    data = run(f"--like={like}", "--objects=20000").out
+    real, ours = verdict(data), verdict(twin(fitted(data), tmp_path))
+    assert (ours["valid"], ours["producer"]) == (True, real["producer"])
 
 
 def test_the_seed_decides(tmp_path: Path) -> None:

@@ -245,14 +245,16 @@ static void see_frame(struct gathered *g, const struct hprof_item *item)
 static void see_record(struct gathered *g, const struct hprof_item *item)
 {
     if (item->tag != TAG_HEAP_DUMP && item->tag != TAG_HEAP_DUMP_SEGMENT) {
-        g->records[item->tag]++;
+        if (!g->records[item->tag]++)
+            g->record_order[g->record_order_count++] = item->tag;
         if (item->tag == TAG_FRAME)
             see_frame(g, item);
         if (item->tag == TAG_TRACE)
             tally_add(&g->tally, TALLY_FRAMES, item->thread_serial != 0, item->frames, 1);
     } else if (item->heap_dump == g->heap_dumps) {
         g->heap_tag = item->tag;
-        g->heap_records++;
+        if (!g->heap_records++)
+            g->record_order[g->record_order_count++] = item->tag;
     }
 }
 

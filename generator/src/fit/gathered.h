@@ -48,8 +48,8 @@ struct gathered {
     struct hprof_header header;
     uint64_t heap_dumps; /* the last one is described */
     uint64_t records[TAGS], subrecords[TAGS];
-    uint8_t order[TAGS]; /* tags of sub-records, as they first occur */
-    unsigned order_count;
+    uint8_t record_order[TAGS], order[TAGS]; /* tags of records and sub-records, as they first occur */
+    unsigned record_order_count, order_count;
     uint64_t heap_records;
     uint8_t heap_tag;
     uint64_t objects, unknown;
@@ -68,6 +68,7 @@ struct gathered {
     struct hubs hubs;
     uint64_t positions; /* objects in the heap dump */
     struct tally tally;
+    bool has_dotted_names; /* java.lang.Object[] */
     bool no_memory;
 };
 

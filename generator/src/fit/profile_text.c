@@ -288,10 +288,12 @@ static void put_records(struct writing *w)
 {
     const struct gathered *g = w->g;
 
-    for (unsigned tag = 0; tag < TAGS; tag++)
-        if (g->records[tag])
-            fprintf(w->out, "record %" PRIu64 " %s 0x%02x\n", g->records[tag], record_word((uint8_t)tag), tag);
-    fprintf(w->out, "record %" PRIu64 " %s 0x%02x\n", g->heap_records, record_word(g->heap_tag), g->heap_tag);
+    for (unsigned i = 0; i < g->record_order_count; i++) {
+        uint8_t tag = g->record_order[i];
+
+        fprintf(w->out, "record %" PRIu64 " %s 0x%02x\n", tag == g->heap_tag ? g->heap_records : g->records[tag],
+                record_word(tag), tag);
+    }
     for (unsigned i = 0; i < g->order_count; i++)
         fprintf(w->out, "sub-record %" PRIu64 " %s 0x%02x\n", g->subrecords[g->order[i]], subrecord_word(g->order[i]),
                 g->order[i]);
@@ -317,6 +319,8 @@ static void put_head(struct writing *w)
             g->header.version, g->header.id_size, g->objects);
     if (g->unknown)
         fprintf(w->out, "objects-of-unknown-classes %" PRIu64 "\n", g->unknown);
+    if (g->has_dotted_names)
+        fputs("class-names with dots\n", w->out);
     fprintf(w->out, "sampled-one-of %" PRIu64 "\n", UINT64_C(1) << g->sample.shift);
     if (g->string_class != CLASS_UNKNOWN && (g->coders[0] || g->coders[1] || g->coders[CODERS]))
         fprintf(w->out, "coder %" PRIu64 " latin1 %" PRIu64 " utf16\n", g->coders[0], g->coders[1]);

@@ -69,9 +69,10 @@ struct heap_profile {
     unsigned id_size;
     uint64_t objects, unknown;
     uint64_t latin1, utf16;
+    bool has_dotted_names; /* of classes */
     uint64_t records[PROFILE_TAGS], subrecords[PROFILE_TAGS];
-    uint8_t order[PROFILE_TAGS]; /* of sub-records */
-    unsigned order_count;
+    uint8_t record_order[PROFILE_TAGS], order[PROFILE_TAGS]; /* of records and sub-records */
+    unsigned record_order_count, order_count;
     uint8_t heap_tag;
     struct profile_range stacks, traces, texts;
     struct profile_class *classes; /* those of primitive arrays first, as far as there are any */

@@ -185,6 +185,8 @@ static bool read_record(struct reading *r, bool is_sub)
         return wrong(r, "a kind of record appears twice");
     if (is_sub && count)
         p->order[p->order_count++] = tag;
+    if (!is_sub && count)
+        p->record_order[p->record_order_count++] = tag;
     (is_sub ? p->subrecords : p->records)[tag] = count;
     if (!is_sub && (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)) {
         if (p->heap_tag)
@@ -285,6 +287,8 @@ static bool read_outer(struct reading *r)
         return number(r, COUNT_MOST, &p->unknown) && is_end(r);
     if (word(r, "sampled-one-of"))
         return number(r, UINT64_MAX / 16, &value) && is_end(r);
+    if (strcmp(r->at, "class-names with dots") == 0)
+        return p->has_dotted_names = true;
     if (word(r, "coder"))
         return read_coder(r);
     if (word(r, "record"))
