@@ -30,7 +30,8 @@ PARTS = 64  # of a heap
 TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
 WORDS = """
     hprof-gen profile version id-size objects objects-of-unknown-classes sampled-one-of coder latin1 utf16 record sub-record trace
-    stack text class super field static is null to at rest nothing unknown a instances arrays class-names with dots reference elements length mean
+    stack text class super field static is null to at rest nothing unknown a class-names with dots
+    instances arrays reference elements length mean
     rounded named where order frames no loaded by an object not dumped boolean char float double byte short int long - ?
 """
 NAMES_OF_KINDS = re.compile(r"[A-Z][A-Z0-9_]+")
