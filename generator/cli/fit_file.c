@@ -43,6 +43,11 @@ static void show_revealed(const struct cli_options *o, const struct revealed *r)
         fprintf(stderr, "one of %s objects\n", format_exact(number, r->sampled_one_of));
     else
         fputs("all objects\n", stderr);
+    if (r->ordered_one_of > 1)
+        fprintf(stderr, "  the order of one of %s objects by class, and how many bits the length of each object array has\n",
+                format_exact(number, r->ordered_one_of));
+    else
+        fputs("  the order of all objects by class, and how many bits the length of each object array has\n", stderr);
     fprintf(
         stderr,
         "  lengths of arrays and texts: %s that at least 20 share, %s as means of at least 20, and %s rounded to one digit\n",

@@ -100,6 +100,7 @@ class Described:
     distances: list[Counter[int]] = field(default_factory=list)
     lengths: list[tuple[int, int, str]] = field(default_factory=list)  # arrays, length, how it is known
     named: Counter[int] = field(default_factory=Counter)  # by the least number of references
+    where: Counter[tuple[int, int]] = field(default_factory=Counter)  # likewise, and by the part of the heap
 
 
 @dataclass
@@ -107,6 +108,8 @@ class Profile:
     numbers: dict[str, int] = field(default_factory=dict)  # "record UTF8"
     lengths: list[tuple[int, int, str]] = field(default_factory=list)  # of texts
     classes: dict[str, list[Described]] = field(default_factory=dict)
+    numbered: dict[int, Described] = field(default_factory=dict)  # classes
+    order: list[tuple[int, int]] = field(default_factory=list)  # classes of objects, and bits of lengths
 
 
 def parsed(text: str) -> Profile:
@@ -118,6 +121,10 @@ def parsed(text: str) -> Profile:
         if line.startswith("class "):
             one = Described(" ".join(words[2:]))
             profile.classes.setdefault(one.label, []).append(one)
+            profile.numbered[int(words[1])] = one
+        elif words[0] == "order":
+            pairs = (word.partition(":") for word in words[1:])
+            profile.order += [(int(number), int(bits or 0)) for number, _, bits in pairs]
         elif words[0] in ("record", "sub-record"):
             profile.numbers[f"{words[0]} {words[2]}"] = int(words[1])
         elif words[0] == "text":
@@ -139,6 +146,8 @@ def parsed(text: str) -> Profile:
             one.lengths.append((int(words[1]), int(words[2]), " ".join(words[3:])))
         elif words[0] == "named":
             one.named[int(words[2].rstrip("+"))] += int(words[1])
+        elif words[0] == "where":
+            one.where[int(words[2].rstrip("+")), int(words[3])] += int(words[1])
         elif not line.startswith(" "):
             profile.numbers[words[0]] = int(words[1]) if words[1].isdigit() else 0
     return profile

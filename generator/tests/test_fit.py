@@ -26,10 +26,13 @@ GOLD = sorted(index(SOURCE))
 CORPUS = sorted((SOURCE / "corpus").rglob("*.hprof"))
 LIST = set(re.findall(r'^NAME\("(.*)"\)$', (SOURCE / "generator/src/fit/jdk_names.def").read_text(), re.MULTILINE))
 SHARED = 20
+PARTS = 64  # of a heap
+TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
 WORDS = """
     hprof-gen profile version id-size objects objects-of-unknown-classes sampled-one-of coder latin1 utf16 record sub-record trace
-    stack text class super field static is null to at rest nothing unknown a instances arrays reference elements length mean
-    rounded named frames no loaded by an object not dumped boolean char float double byte short int long - ?
+    stack text class super field static is null to at rest nothing unknown a class-names with dots
+    instances arrays reference elements length mean
+    rounded named where order frames no loaded by an object not dumped boolean char float double byte short int long - ?
 """
 NAMES_OF_KINDS = re.compile(r"[A-Z][A-Z0-9_]+")
 EDGES = ("jdk17", "jdk28", "agent8", "jdk8-i386", "sa17")
@@ -83,7 +86,7 @@ def test_only_names_of_the_list(name: str, tmp_path: Path) -> None:
         plain = word
         while plain.endswith("[]"):
             plain = plain[:-2]
-        is_number = re.fullmatch(r"[+-]?\d+\+?|0x[0-9a-f]{2}|class\d+|1\.0\.[123]", plain)
+        is_number = re.fullmatch(r"[+-]?\d+\+?|\d+:\d+|0x[0-9a-f]{2}|class\d+|1\.0\.[123]", plain)
         assert is_number or plain in known or NAMES_OF_KINDS.fullmatch(word), word
 
 
@@ -202,18 +205,36 @@ def check_edges(dump: Dump, profile: Profile) -> int:
     compared = 0
     several = Counter(names[one] for one in names if one in classes)
     degrees: dict[str, Counter[int]] = {}
+    where: dict[str, Counter[tuple[int, int]]] = {}
     for one in position:
         if one in label:
             degrees.setdefault(label[one], Counter())[bucket(in_degree[one])] += 1
+            if in_degree[one] > 1:
+                part = position[one] * PARTS // len(objects)
+                where.setdefault(label[one], Counter())[bucket(in_degree[one]), part] += 1
     for name, (described, *more) in profile.classes.items():
         if more or several[name] != 1 or name not in degrees:
             continue
         assert described.named == degrees[name], name
+        assert described.where == where.get(name, Counter()), name
         for slot, number in enumerate(described.not_null):
             assert (number, described.nulls[slot]) == (not_null[name, slot], nulls[name, slot]), (name, slot)
             assert described.distances[slot] == distances.get((name, slot), Counter()), (name, slot)
             compared += number
     return compared
+
+
+def check_order(dump: Dump, profile: Profile) -> None:
+    """All objects have a class here, and all stretches are kept."""
+    names = names_of_classes(dump)
+    of_class = {"INSTANCE_DUMP": 2, "OBJECT_ARRAY_DUMP": 3}
+    objects = [one for one in subrecords_of(dump) if one[0] in of_class or one[0] == "PRIMITIVE_ARRAY_DUMP"]
+    for (kind, values, _, _), (number, bits_of_length) in zip(objects, profile.order, strict=True):
+        if kind == "PRIMITIVE_ARRAY_DUMP":
+            assert profile.numbered[number].label == f"{TYPES[values[3]]}[]"
+        else:
+            assert profile.numbered[number].label == names.get(values[of_class[kind]], profile.numbered[number].label)
+        assert bits_of_length == (values[2].bit_length() if kind == "OBJECT_ARRAY_DUMP" else 0)
 
 
 def read_parts(dump: Dump, tail: int, stop: int) -> list[int]:
@@ -244,9 +265,9 @@ def test_the_reader_in_python_has_the_same_figures(name: str, tmp_path: Path) ->
     for kind, values, _, _ in subrecords_of(dump):
         if kind == "PRIMITIVE_ARRAY_DUMP":
             lengths.setdefault(values[3], Counter())[values[2]] += 1
-    words = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
     for code, truth in lengths.items():
-        check_lengths(next(one for one in profile.classes[f"{words[code]}[]"] if one.objects).lengths, truth)
+        check_lengths(next(one for one in profile.classes[f"{TYPES[code]}[]"] if one.objects).lengths, truth)
+    check_order(dump, profile)
     assert check_edges(dump, profile) > 1000
 
 
@@ -260,9 +281,15 @@ def test_a_part_of_the_objects(tmp_path: Path) -> None:
     assert profile.numbers["objects"] == 1000000
     assert profile.numbers["sampled-one-of"] > 1
     (strings,) = profile.classes["java.lang.String"]
-    sampled = sum(strings.named.values()) * profile.numbers["sampled-one-of"]
-    assert abs(sampled - strings.objects) < 0.1 * strings.objects
-    assert sum(strings.targets[0].values()) <= strings.not_null[0]
+    assert strings.named.total() == pytest.approx(strings.objects, rel=0.1)
+    assert 1e6 / 4 < len(profile.order) < 1e6
+    compared = 0
+    for label, (one, *more) in profile.classes.items():
+        for slot, not_null in enumerate(one.not_null):
+            if not more and not_null > 20000:
+                assert one.targets[slot].total() == pytest.approx(not_null, rel=0.1), (label, slot)
+                compared += 1
+    assert compared > 20
 
 
 # ---- The tool --------------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@
 struct revealed {
     uint64_t classes, kept_classes; /* names */
     uint64_t fields, kept_fields;
-    uint64_t methods, kept_methods;                     /* of frames */
-    uint64_t lengths, shared_lengths, pooled, rounded;  /* arrays: of a length that is kept, of a mean, of one digit */
-    uint64_t objects, unknown, sampled_one_of, nowhere; /* unknown: objects of an unknown class */
-    uint64_t heap_dumps;                                /* the last one is described */
+    uint64_t methods, kept_methods;                    /* of frames */
+    uint64_t lengths, shared_lengths, pooled, rounded; /* arrays: of a length that is kept, of a mean, of one digit */
+    uint64_t objects, unknown, sampled_one_of, ordered_one_of, nowhere; /* unknown: objects of an unknown class */
+    uint64_t heap_dumps;                                                /* the last one is described */
 };
 
 struct fit_result {

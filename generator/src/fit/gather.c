@@ -8,8 +8,6 @@
 #include "fit/jdk_names.h"
 #include "format/format.h"
 
-enum { BODY_AT_ONCE = 1 << 20 };
-
 static bool is_object(uint8_t tag)
 {
     return tag == SUB_INSTANCE_DUMP || tag == SUB_OBJECT_ARRAY_DUMP || tag == SUB_PRIMITIVE_ARRAY_DUMP ||
@@ -33,12 +31,32 @@ static uint32_t class_of(const struct gathered *g, const struct hprof_item *item
     return is_primitive_array(item->tag) ? (uint32_t)item->element_type - FIRST_PRIMITIVE : class_with(g, item->class_id);
 }
 
-static uint64_t id_at(const struct gathered *g, const uint8_t *bytes)
+/* ---- The first reading: objects, and texts ---- */
+
+static void count_reference(struct gathered *g, uint32_t slot, uint64_t id)
 {
-    return get_id(bytes, g->header.id_size);
+    (void)slot;
+    if (id)
+        hubs_count(&g->hubs, id);
 }
 
-/* ---- The first reading: objects, and texts ---- */
+/* So many classes. */
+static bool make_room(struct gathered *g, uint32_t count)
+{
+    uint32_t wanted = count > 2 * g->class_count ? count : 2 * g->class_count;
+    struct gathered_class *grown;
+
+    if (count <= g->class_count)
+        return true;
+    grown = realloc(g->classes, wanted * sizeof *grown);
+    g->no_memory |= !grown;
+    if (!grown)
+        return false;
+    memset(grown + g->class_count, 0, (wanted - g->class_count) * sizeof *grown);
+    g->classes = grown;
+    g->class_count = wanted;
+    return true;
+}
 
 static bool add_object(struct gathered *g, const struct hprof_item *item, uint64_t position)
 {
@@ -49,7 +67,19 @@ static bool add_object(struct gathered *g, const struct hprof_item *item, uint64
     return sample_add(&g->sample, item->id, position, item->class_id, CLASS_UNKNOWN);
 }
 
-static void find_objects(struct gathered *g, const struct hprof_item *item, uint64_t *position)
+/* Those of an instance as far as its class is known, which in HotSpot's dumps precedes it. Below 0: reading failed. */
+static int64_t count_references(struct gathered *g, const struct hprof_item *item)
+{
+    uint32_t number = is_primitive_array(item->tag) ? CLASS_UNKNOWN : class_of(g, item);
+
+    if (number == CLASS_UNKNOWN || !make_room(g, number + 1))
+        return 0;
+    if (item->tag == SUB_OBJECT_ARRAY_DUMP)
+        return references_of_elements(g, item, number, count_reference);
+    return references_of_instance(g, item, number, count_reference);
+}
+
+static void find_objects(struct gathered *g, const struct hprof_item *item, uint64_t *position, int64_t *got)
 {
     if (item->kind == HPROF_ITEM_RECORD) {
         if (item->tag == TAG_UTF8)
@@ -60,149 +90,105 @@ static void find_objects(struct gathered *g, const struct hprof_item *item, uint
         g->heap_dumps = item->heap_dump;
         *position = 0;
         sample_clear(&g->sample);
+        hubs_clear(&g->hubs);
     }
-    if (item->tag == SUB_CLASS_DUMP)
+    if (item->tag == SUB_CLASS_DUMP) {
         g->no_memory |= !sample_add(&g->sample, item->id, NO_POSITION, 0, CLASS_OF_CLASSES);
-    else if (is_object(item->tag))
+    } else if (is_object(item->tag)) {
         g->no_memory |= !add_object(g, item, (*position)++);
+        *got = count_references(g, item);
+    }
 }
 
 /* ---- The second reading ---- */
 
-/* The index of the first of `count` slots. */
-static uint32_t add_slots(struct gathered *g, size_t count)
+/* How far a position is from another. */
+static uint32_t distance_between(uint64_t from, uint64_t to)
 {
-    size_t first = g->slot_count;
-
-    if (first + count > g->slot_capacity) {
-        size_t capacity = 2 * g->slot_capacity > first + count ? 2 * g->slot_capacity : first + count + 1024;
-        struct slot *grown = realloc(g->slots, capacity * sizeof *grown);
-
-        if (!grown) {
-            g->no_memory = true;
-            return 0;
-        }
-        g->slots = grown;
-        g->slot_capacity = capacity;
-    }
-    memset(g->slots + first, 0, count * sizeof *g->slots);
-    g->slot_count += count;
-    return (uint32_t)first;
+    return to > from ? DISTANCE_ZERO + bits_of(to - from) : DISTANCE_ZERO - bits_of(from - to);
 }
 
-static void lay_out(struct gathered *g, struct gathered_class *class, uint64_t class_id)
+static void name_hub(struct gathered *g, uint32_t slot, uint32_t number, uint64_t position)
 {
-    struct hprof_field field;
+    struct hub *hub = &g->hubs.all[number];
+    uint32_t part = position == NO_POSITION ? HUB_PARTS : (uint32_t)(position * HUB_PARTS / g->positions);
 
-    hprof_field_init(&field);
-    class->is_laid_out = true;
-    class->first_slot = (uint32_t)g->slot_count;
-    for (size_t i = 0; hprof_field_at(g->reader, class_id, false, i, &field) == 1; i++) {
-        if (field.type == TYPE_OBJECT) {
-            uint32_t slot = add_slots(g, 1);
-
-            if (g->no_memory)
-                return;
-            g->slots[slot].offset = field.offset;
-            class->slots++;
-        }
-    }
+    hub->references += hub->references < UINT32_MAX;
+    tally_add(&g->tally, TALLY_HUB, slot, number << HUB_SHIFT | part, 1);
 }
 
-static void see_reference(struct gathered *g, uint32_t slot, uint64_t id, uint64_t position)
+/* Each sampled object stands for all those of which it is one. */
+static void name_object(struct gathered *g, uint32_t slot, uint64_t id, uint64_t position)
 {
     struct slot *s = &g->slots[slot];
+    uint32_t hub = id ? hubs_number(&g->hubs, id) : HUB_NONE;
+    uint64_t each = UINT64_C(1) << g->sample.shift;
     struct sampled *target;
 
-    if (!id) {
-        s->nulls++;
-        return;
-    }
-    s->set++;
-    if (!sample_selects(&g->sample, id))
+    s->nulls += !id;
+    s->set += id != 0;
+    if (hub != HUB_NONE)
+        name_hub(g, slot, hub, position);
+    if (!id || hub != HUB_NONE || !sample_selects(&g->sample, id))
         return;
     target = sample_find(&g->sample, id);
     if (!target) {
-        s->nowhere++;
+        s->nowhere += each;
         return;
     }
-    if (target->references < UINT32_MAX)
-        target->references++;
-    tally_add(&g->tally, TALLY_TARGET, slot, target->class, 1);
-    if (target->position != NO_POSITION && position != NO_POSITION) {
-        uint64_t ahead = target->position - position, size = target->position > position ? ahead : 0 - ahead;
-        uint32_t bits = 0;
-
-        while (bits < 64 && size >> bits)
-            bits++;
-        tally_add(&g->tally, TALLY_DISTANCE, slot, target->position > position ? DISTANCE_ZERO + bits : DISTANCE_ZERO - bits,
-                  1);
-    }
+    target->references += target->references < UINT32_MAX;
+    tally_add(&g->tally, TALLY_TARGET, slot, target->class, each);
+    if (target->position != NO_POSITION && position != NO_POSITION)
+        tally_add(&g->tally, TALLY_DISTANCE, slot, distance_between(position, target->position), each);
 }
 
-/* Below 0: reading failed. */
-static int64_t see_instance(struct gathered *g, const struct hprof_item *item, uint32_t number)
+static void see_reference(struct gathered *g, uint32_t slot, uint64_t id)
 {
-    struct gathered_class *class = &g->classes[number];
-    unsigned id_size = g->header.id_size;
-    const uint8_t *bytes;
-    int64_t size;
-
-    if (!class->is_laid_out)
-        lay_out(g, class, item->class_id);
-    if (g->no_memory)
-        return 0;
-    size = hprof_body(g->reader, 0, BODY_AT_ONCE, &bytes);
-    for (uint32_t i = 0; size > 0 && i < class->slots; i++) {
-        uint64_t offset = g->slots[class->first_slot + i].offset;
-
-        if (offset + id_size <= (uint64_t)size)
-            see_reference(g, class->first_slot + i, id_at(g, bytes + offset), g->objects);
-    }
-    if (number == g->string_class && size > 0 && g->coder.offset < (uint64_t)size) {
-        uint8_t coder = bytes[g->coder.offset];
-
-        g->coders[coder < CODERS ? coder : CODERS]++;
-    }
-    return size;
+    name_object(g, slot, id, g->objects);
 }
 
-static int64_t see_elements(struct gathered *g, const struct hprof_item *item, uint32_t number)
+static void see_static(struct gathered *g, uint32_t slot, uint64_t id)
 {
-    struct gathered_class *class = &g->classes[number];
-    unsigned id_size = g->header.id_size;
+    name_object(g, slot, id, NO_POSITION);
+}
 
-    if (!class->has_elements) {
-        class->element_slot = add_slots(g, 1);
-        class->has_elements = true;
-    }
-    for (uint64_t at = 0; !g->no_memory && at < item->body;) {
-        const uint8_t *bytes;
-        int64_t size = hprof_body(g->reader, at, BODY_AT_ONCE, &bytes);
+/* If the object is a hub, this is where it is. */
+static void find_hub(struct gathered *g, const struct hprof_item *item, uint32_t class, uint64_t position)
+{
+    uint32_t number = hubs_number(&g->hubs, item->id);
+    struct hub *hub = &g->hubs.all[number];
 
-        if (size < (int64_t)id_size)
-            return size;
-        for (int64_t i = 0; i + id_size <= size; i += id_size)
-            see_reference(g, class->element_slot, id_at(g, bytes + i), g->objects);
-        at += (uint64_t)size / id_size * id_size;
-    }
-    return 0;
+    if (number != HUB_NONE && !hub->is_found)
+        *hub = (struct hub){.position = position, .class = class, .references = hub->references, .is_found = true};
+}
+
+static void see_coder(struct gathered *g)
+{
+    const uint8_t *coder;
+
+    if (hprof_body(g->reader, g->coder.offset, 1, &coder) == 1)
+        g->coders[*coder < CODERS ? *coder : CODERS]++;
 }
 
 static void see_object(struct gathered *g, const struct hprof_item *item, int64_t *got)
 {
     uint32_t number = class_of(g, item);
 
+    find_hub(g, item, number, g->objects);
+    if (number != CLASS_UNKNOWN)
+        order_add(&g->class_order, (struct ordered){number, item->tag == SUB_OBJECT_ARRAY_DUMP ? bits_of(item->elements) : 0});
     if (number == CLASS_UNKNOWN) {
         g->unknown++;
     } else if (item->tag == SUB_INSTANCE_DUMP) {
         g->classes[number].instances++;
-        *got = see_instance(g, item, number);
+        *got = references_of_instance(g, item, number, see_reference);
+        if (number == g->string_class)
+            see_coder(g);
     } else {
         g->classes[number].arrays++;
         tally_add(&g->tally, TALLY_LENGTH, number, item->elements, 1);
         if (item->tag == SUB_OBJECT_ARRAY_DUMP)
-            *got = see_elements(g, item, number);
+            *got = references_of_elements(g, item, number, see_reference);
     }
     g->objects++;
 }
@@ -217,6 +203,7 @@ static void see_class(struct gathered *g, const struct hprof_item *item)
     if (number >= g->class_count - FIRST_CLASS)
         return;
     class = &g->classes[number + FIRST_CLASS];
+    find_hub(g, item, CLASS_OF_CLASSES, NO_POSITION);
     hprof_field_init(&field);
     hprof_value_init(&value);
     if (class->statics)
@@ -227,10 +214,10 @@ static void see_class(struct gathered *g, const struct hprof_item *item)
             continue;
         if (hprof_field_value(g->reader, &field, &value) != 1)
             break;
-        add_slots(g, 1);
+        gathered_add_slot(g);
         if (g->no_memory)
             return;
-        see_reference(g, class->first_static + class->statics++, value.id, NO_POSITION);
+        see_static(g, class->first_static + class->statics++, value.id);
     }
 }
 
@@ -258,14 +245,16 @@ static void see_frame(struct gathered *g, const struct hprof_item *item)
 static void see_record(struct gathered *g, const struct hprof_item *item)
 {
     if (item->tag != TAG_HEAP_DUMP && item->tag != TAG_HEAP_DUMP_SEGMENT) {
-        g->records[item->tag]++;
+        if (!g->records[item->tag]++)
+            g->record_order[g->record_order_count++] = item->tag;
         if (item->tag == TAG_FRAME)
             see_frame(g, item);
         if (item->tag == TAG_TRACE)
             tally_add(&g->tally, TALLY_FRAMES, item->thread_serial != 0, item->frames, 1);
     } else if (item->heap_dump == g->heap_dumps) {
         g->heap_tag = item->tag;
-        g->heap_records++;
+        if (!g->heap_records++)
+            g->record_order[g->record_order_count++] = item->tag;
     }
 }
 
@@ -292,8 +281,42 @@ static void count_degree(void *context, struct sampled *one)
 {
     struct gathered *g = context;
 
-    if (one->class < g->class_count)
-        tally_add(&g->tally, TALLY_DEGREE, one->class, degree_bucket(one->references), 1);
+    if (one->class < g->class_count && hubs_number(&g->hubs, one->id) == HUB_NONE)
+        tally_add(&g->tally, TALLY_DEGREE, one->class, degree_value(one->references, one->position, g->objects),
+                  UINT64_C(1) << g->sample.shift);
+}
+
+/* From the middle of the part where the references to a hub are. */
+static void count_hub(struct gathered *g, const struct counted *counted)
+{
+    const struct hub *hub = &g->hubs.all[counted_value(counted) >> HUB_SHIFT];
+    uint64_t part = counted_value(counted) & ((1 << HUB_SHIFT) - 1), from = (2 * part + 1) * g->objects / (2 * HUB_PARTS);
+    uint32_t slot = counted_of(counted);
+
+    if (!hub->is_found) {
+        g->slots[slot].nowhere += counted->count;
+        return;
+    }
+    tally_add(&g->tally, TALLY_TARGET, slot, hub->class, counted->count);
+    if (hub->position != NO_POSITION && part < HUB_PARTS)
+        tally_add(&g->tally, TALLY_DISTANCE, slot, distance_between(from, hub->position), counted->count);
+}
+
+static void count_hubs(struct gathered *g)
+{
+    size_t count;
+    struct counted *counts = tally_sorted(&g->tally, &count);
+
+    g->no_memory |= !counts || !tally_clear(&g->tally, TALLY_HUB);
+    for (size_t i = 0; counts && i < count && counted_kind(&counts[i]) == TALLY_HUB; i++)
+        count_hub(g, &counts[i]);
+    for (uint32_t i = 1; i <= g->hubs.count; i++) {
+        const struct hub *hub = &g->hubs.all[i];
+
+        if (hub->is_found && hub->class < g->class_count)
+            tally_add(&g->tally, TALLY_DEGREE, hub->class, degree_value(hub->references, hub->position, g->objects), 1);
+    }
+    free(counts);
 }
 
 static int64_t fail(char *failure, size_t size, const char *why)
@@ -317,7 +340,7 @@ static int64_t read_once(struct gathered *g, bool is_first, char *failure, size_
         }
         got = 0;
         if (is_first)
-            find_objects(g, &item, &position);
+            find_objects(g, &item, &position, &got);
         else
             got = see(g, &item);
         if (got < 0)
@@ -325,6 +348,8 @@ static int64_t read_once(struct gathered *g, bool is_first, char *failure, size_
         if (g->no_memory || g->tally.no_memory)
             return HPROF_LIMIT;
     }
+    if (is_first)
+        g->positions = position;
     if (got < 0)
         snprintf(failure, size, "%s", hprof_failure(g->reader));
     return -got;
@@ -366,6 +391,8 @@ static int64_t make_classes(struct gathered *g)
     hprof_class_init(&class);
     while (hprof_class_at(g->reader, count, &class) == 1)
         count++;
+    free(g->classes);
+    g->slot_count = 0;
     g->class_count = FIRST_CLASS + count;
     g->classes = calloc(g->class_count, sizeof *g->classes);
     g->serials = malloc(g->class_count * sizeof *g->serials);
@@ -387,14 +414,19 @@ static int64_t read_twice(struct gathered *g, char *failure, size_t size)
         status = fail(failure, size, "it has no heap dump");
     if (status == 0)
         status = make_classes(g);
-    if (status == 0)
+    if (status == 0) {
         sample_each(&g->sample, know_class, g);
+        if (g->sample.shift)
+            hubs_decide(&g->hubs);
+    }
     if (status == 0)
         status = -hprof_seek(g->reader, NULL) > 0 ? fail(failure, size, hprof_failure(g->reader)) : 0;
     if (status == 0)
         status = read_once(g, false, failure, size);
-    if (status == 0)
+    if (status == 0) {
         sample_each(&g->sample, count_degree, g);
+        count_hubs(g);
+    }
     return g->no_memory || g->tally.no_memory ? HPROF_LIMIT : status;
 }
 
@@ -405,7 +437,7 @@ enum hprof_status gather(struct gathered *g, int fd, char *failure, size_t size)
 
     *g = (struct gathered){0};
     tally_init(&g->tally);
-    if (!sample_init(&g->sample))
+    if (!sample_init(&g->sample) || !order_init(&g->class_order) || !hubs_init(&g->hubs))
         return HPROF_LIMIT;
     hprof_read_options_init(&options);
     options.unchecked = true;
@@ -426,6 +458,8 @@ void gathered_free(struct gathered *g)
 {
     hprof_close(g->reader);
     sample_free(&g->sample);
+    order_free(&g->class_order);
+    hubs_free(&g->hubs);
     tally_free(&g->tally);
     free(g->classes);
     free(g->serials);

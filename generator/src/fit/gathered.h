@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "fit/fit.h"
+#include "fit/hubs.h"
+#include "fit/order.h"
 #include "fit/sample.h"
 #include "fit/tally.h"
 
@@ -13,7 +15,14 @@ enum { FIRST_CLASS = 8, FIRST_PRIMITIVE = 4, CLASS_NONE = (1 << 29) - 2 /* of a 
 #define CLASS_OF_CLASSES (UINT32_MAX - 1) /* of the sampled IDs that are classes */
 #define CLASS_UNKNOWN (UINT32_MAX - 2)
 #define NO_POSITION UINT64_MAX
-enum { DISTANCE_ZERO = 64, DEGREES_EXACT = 8, TAGS = 256, CODERS = 2 };
+enum {
+    DISTANCE_ZERO = 64,
+    DEGREES_EXACT = 8,
+    HEAP_PARTS = 64,
+    HUB_SHIFT = 9 /* HUB_PARTS and one more */,
+    TAGS = 256,
+    CODERS = 2
+};
 
 /* A field of type object in instances of one class, the elements of its arrays, or a static field. */
 struct slot {
@@ -39,8 +48,8 @@ struct gathered {
     struct hprof_header header;
     uint64_t heap_dumps; /* the last one is described */
     uint64_t records[TAGS], subrecords[TAGS];
-    uint8_t order[TAGS]; /* tags of sub-records, as they first occur */
-    unsigned order_count;
+    uint8_t record_order[TAGS], order[TAGS]; /* tags of records and sub-records, as they first occur */
+    unsigned record_order_count, order_count;
     uint64_t heap_records;
     uint8_t heap_tag;
     uint64_t objects, unknown;
@@ -55,9 +64,18 @@ struct gathered {
     struct slot *slots;
     size_t slot_count, slot_capacity;
     struct sample sample;
+    struct order class_order;
+    struct hubs hubs;
+    uint64_t positions; /* objects in the heap dump */
     struct tally tally;
+    bool has_dotted_names; /* java.lang.Object[] */
     bool no_memory;
 };
+
+static inline uint32_t bits_of(uint64_t number)
+{
+    return number ? 64 - (uint32_t)__builtin_clzll(number) : 0;
+}
 
 /* How many references name an object: exactly up to eight, then in octaves: 9 to 15, 16 to 31. */
 static inline uint32_t degree_bucket(uint32_t references)
@@ -71,6 +89,14 @@ static inline uint32_t degree_bucket(uint32_t references)
     return DEGREES_EXACT + bits - 3;
 }
 
+/* What is tallied for an object: the bucket, and for more than one reference in which part of the heap it is. */
+static inline uint32_t degree_value(uint32_t references, uint64_t position, uint64_t objects)
+{
+    uint32_t bucket = degree_bucket(references);
+
+    return bucket << 8 | (bucket > 1 ? (uint32_t)(position * HEAP_PARTS / objects) : 0);
+}
+
 /* The least number of references of a bucket. */
 static inline uint32_t degree_least(uint32_t bucket)
 {
@@ -82,6 +108,15 @@ static inline uint32_t degree_least(uint32_t bucket)
 /* Reads the dump twice. Not HPROF_VALID: `failure` says why. */
 enum hprof_status gather(struct gathered *g, int fd, char *failure, size_t size);
 void gathered_free(struct gathered *g);
+
+/* ---- references.c ---- */
+
+/* The index of a new slot. */
+uint32_t gathered_add_slot(struct gathered *g);
+/* Calls `see` for the references of an instance or an object array of a class. Below 0: reading failed. */
+typedef void see_slot(struct gathered *g, uint32_t slot, uint64_t id);
+int64_t references_of_instance(struct gathered *g, const struct hprof_item *item, uint32_t number, see_slot *see);
+int64_t references_of_elements(struct gathered *g, const struct hprof_item *item, uint32_t number, see_slot *see);
 
 /* ---- profile_text.c ---- */
 

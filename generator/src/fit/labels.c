@@ -130,6 +130,7 @@ static struct label label_of(struct gathered *g, const struct names *names, uint
     label.has_name = name_of(g, number, &text, &size);
     if (!label.has_name)
         return label;
+    g->has_dotted_names |= size == strlen("java.lang.Object") && memcmp(text, "java.lang.Object", size) == 0;
     while (size > 1 && *text == '[' && label.dimensions < UINT8_MAX) {
         label.dimensions++;
         text++;

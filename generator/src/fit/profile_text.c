@@ -172,10 +172,29 @@ static void put_fields(struct writing *w, uint64_t class_id, bool is_static, uin
     }
 }
 
+/* The objects of each bucket; then where those are that several references name. */
+static void put_degrees(struct writing *w, struct counted_range degrees)
+{
+    for (size_t i = 0; i < degrees.count;) {
+        uint32_t bucket = counted_value(&degrees.at[i]) >> 8;
+        uint64_t count = 0;
+
+        for (; i < degrees.count && counted_value(&degrees.at[i]) >> 8 == bucket; i++)
+            count += degrees.at[i].count;
+        fprintf(w->out, " named %" PRIu64 " %" PRIu32 "%s\n", count, degree_least(bucket), bucket > DEGREES_EXACT ? "+" : "");
+    }
+    for (size_t i = 0; i < degrees.count; i++) {
+        uint32_t value = counted_value(&degrees.at[i]);
+
+        if (value >> 8 > 1)
+            fprintf(w->out, " where %" PRIu64 " %" PRIu32 "%s %" PRIu32 "\n", degrees.at[i].count, degree_least(value >> 8),
+                    value >> 8 > DEGREES_EXACT ? "+" : "", value & 0xff);
+    }
+}
+
 static void put_objects(struct writing *w, uint32_t number)
 {
     const struct gathered_class *class = &w->g->classes[number];
-    struct counted_range degrees = range_of(w, TALLY_DEGREE, number);
 
     if (class->instances)
         fprintf(w->out, " instances %" PRIu64 "\n", class->instances);
@@ -186,12 +205,7 @@ static void put_objects(struct writing *w, uint32_t number)
     put_lengths(w, " length", TALLY_LENGTH, number);
     if (class->has_elements)
         put_slot(w, "elements", class->element_slot);
-    for (size_t i = 0; i < degrees.count; i++) {
-        uint32_t bucket = counted_value(&degrees.at[i]);
-
-        fprintf(w->out, " named %" PRIu64 " %" PRIu32 "%s\n", degrees.at[i].count, degree_least(bucket),
-                bucket > DEGREES_EXACT ? "+" : "");
-    }
+    put_degrees(w, range_of(w, TALLY_DEGREE, number));
 }
 
 static void put_methods(struct writing *w, uint32_t number)
@@ -257,14 +271,29 @@ static void put_classes(struct writing *w)
 
 /* ---- The dump ---- */
 
+static void put_order(struct writing *w)
+{
+    const struct order *o = &w->g->class_order;
+
+    for (size_t i = 0; i < o->count; i++) {
+        fprintf(w->out, "%s %" PRIu32, i % ORDER_STRETCH ? "" : "order", o->objects[i].class);
+        if (o->objects[i].bits)
+            fprintf(w->out, ":%" PRIu32, o->objects[i].bits);
+        if (i % ORDER_STRETCH == ORDER_STRETCH - 1 || i + 1 == o->count)
+            putc('\n', w->out);
+    }
+}
+
 static void put_records(struct writing *w)
 {
     const struct gathered *g = w->g;
 
-    for (unsigned tag = 0; tag < TAGS; tag++)
-        if (g->records[tag])
-            fprintf(w->out, "record %" PRIu64 " %s 0x%02x\n", g->records[tag], record_word((uint8_t)tag), tag);
-    fprintf(w->out, "record %" PRIu64 " %s 0x%02x\n", g->heap_records, record_word(g->heap_tag), g->heap_tag);
+    for (unsigned i = 0; i < g->record_order_count; i++) {
+        uint8_t tag = g->record_order[i];
+
+        fprintf(w->out, "record %" PRIu64 " %s 0x%02x\n", tag == g->heap_tag ? g->heap_records : g->records[tag],
+                record_word(tag), tag);
+    }
     for (unsigned i = 0; i < g->order_count; i++)
         fprintf(w->out, "sub-record %" PRIu64 " %s 0x%02x\n", g->subrecords[g->order[i]], subrecord_word(g->order[i]),
                 g->order[i]);
@@ -290,6 +319,8 @@ static void put_head(struct writing *w)
             g->header.version, g->header.id_size, g->objects);
     if (g->unknown)
         fprintf(w->out, "objects-of-unknown-classes %" PRIu64 "\n", g->unknown);
+    if (g->has_dotted_names)
+        fputs("class-names with dots\n", w->out);
     fprintf(w->out, "sampled-one-of %" PRIu64 "\n", UINT64_C(1) << g->sample.shift);
     if (g->string_class != CLASS_UNKNOWN && (g->coders[0] || g->coders[1] || g->coders[CODERS]))
         fprintf(w->out, "coder %" PRIu64 " latin1 %" PRIu64 " utf16\n", g->coders[0], g->coders[1]);
@@ -308,10 +339,12 @@ bool profile_write(struct gathered *g, FILE *out, struct revealed *revealed)
         *revealed = (struct revealed){.objects = g->objects,
                                       .unknown = g->unknown,
                                       .sampled_one_of = UINT64_C(1) << g->sample.shift,
+                                      .ordered_one_of = UINT64_C(1) << g->class_order.shift,
                                       .heap_dumps = g->heap_dumps};
         put_head(&w);
         put_records(&w);
         put_classes(&w);
+        put_order(&w);
     }
     free(labels);
     free(counts);

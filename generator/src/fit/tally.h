@@ -10,9 +10,10 @@
 #include "base/keymap.h"
 
 enum tally_kind {
+    TALLY_HUB = 0,    /* by slot: a hub that is named, and from which part of the heap */
     TALLY_TARGET = 1, /* by slot: the class that is named */
     TALLY_DISTANCE,   /* by slot: how far it is, as a number of bits with a sign */
-    TALLY_DEGREE,     /* by class: how many references name an object */
+    TALLY_DEGREE,     /* by class: how many references name an object, and where it is */
     TALLY_LENGTH,     /* by class: elements of an array */
     TALLY_TEXT,       /* bytes of a UTF8 */
     TALLY_FRAMES,     /* of a stack trace */

@@ -20,6 +20,30 @@ static inline void fenwick_clear(struct fenwick *f, uint32_t count)
     memset(f->sums, 0, (count + (size_t)1) * sizeof *f->sums);
 }
 
+/* As if these numbers were added. */
+static inline void fenwick_fill(struct fenwick *f, const uint32_t *numbers, uint32_t count)
+{
+    fenwick_clear(f, count);
+    for (uint32_t i = 1; i <= count; i++) {
+        uint32_t above = i + (i & (0 - i));
+
+        f->total += numbers[i - 1];
+        f->sums[i] += numbers[i - 1];
+        if (above > i && above <= count)
+            f->sums[above] += f->sums[i];
+    }
+}
+
+/* Of the first numbers. */
+static inline uint64_t fenwick_sum(const struct fenwick *f, uint32_t count)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = count; i; i &= i - 1)
+        sum += f->sums[i];
+    return sum;
+}
+
 /* Modulo 2^64, so that `change` may be negative. */
 static inline void fenwick_add(struct fenwick *f, uint32_t at, uint64_t change)
 {

@@ -1,7 +1,7 @@
-/* The objects of a twin, in the order of the dump: of which class each is, and what it refers to. They are drawn from a profile one
- * after the other: an object either was wanted by an earlier one, at this distance, or is of a class that has objects left. Numbers
- * of objects, lengths and nulls are exact; classes of references, distances, and how many name an object are drawn from what is
- * left of the profile's numbers. Each pass draws the same. It takes 24 bytes an object, and no memory for references. */
+/* The objects of a twin, in the order of the dump: of which class each is, and what it refers to. Classes have the order that the
+ * profile has. References to near objects are drawn first, then how many more references each object lacks, and then all others.
+ * Numbers of objects, lengths and nulls are exact. Classes of references, distances, and how many name an object are drawn from
+ * what is left of the profile's numbers. Each pass draws the same. It takes 34 bytes an object, and no memory for references. */
 #ifndef HPROF_GEN_TWIN_GRAPH_H
 #define HPROF_GEN_TWIN_GRAPH_H
 

@@ -8,94 +8,84 @@
 
 #define NOTHING UINT32_MAX /* no object, no entity, no line */
 enum {
-    POOL = 16,          /* objects of a class that are wanted, and may be named again */
-    TRIES = 12,         /* to draw a class whose references would find something here */
-    PLACES = 6,         /* that are looked at in a range */
-    DISTANCES = 64,     /* that are tried for a reference */
-    EXACT_DEGREES = 8,  /* in-degrees above are of an octave */
-    HUB = 16,           /* references of an object that is sought first, in proportion to what it lacks */
-    NEAR = 4,           /* bits of the distances at which an object follows one that it refers to */
-    EXCEEDING = 28,     /* one of so many references may name an object that lacks none, */
-    EXCEEDING_MANY = 6, /* or so many, if each object is named by */
-    MANY = 3,           /* more others than these */
-    SPARE = 2,          /* of these, so many more may be wanted than their share of the objects so far */
-    BLOCK = 64,         /* objects */
-    PROMISES = 3,       /* objects that are wanted because of each other */
-    ONE = 1 << 16,      /* fractions */
-    UNSAMPLED = 4,      /* objects that a reference names whose targets are not known, */
-    FIRST = 64,         /* among these */
+    STRETCH = 64,               /* objects of a profile's order that follow each other */
+    NEAR_BITS = 6,              /* of near distances */
+    NEAR_MOST = 1 << NEAR_BITS, /* objects within a range of near ones, with one to spare */
+    NAMED_MOST = 8,             /* near references that name an object */
+    PENDING = 8 * NEAR_MOST,
+    EXACT_DEGREES = 8, /* in-degrees above are of an octave */
+    PLACES = 12,       /* that are looked at for an object of any class */
+    REST_TRIES = 4,    /* to draw a class from the rest of targets */
+    ONE = 1 << 16,     /* fractions */
+    UNSAMPLED = 4,     /* objects that a reference names whose targets are not known, */
+    FIRST = 64,        /* among these */
+    LENGTH_BITS = 31,
     LENGTH_MOST = 0x7fffffff
 };
 
-/* What is left of a class in a pass. */
-struct left {
-    uint64_t free[2];   /* instances and arrays that are neither placed nor wanted */
-    uint64_t ahead;     /* references to objects after theirs that are expected */
-    uint64_t exceeded;  /* references more than objects were to have */
-    uint64_t lacking;   /* references that objects so far lack, */
-    uint64_t hubs_lack; /* and those of the hubs among them */
-    uint32_t members;   /* placed */
-    uint32_t tree;      /* of objects that lack references */
-    uint32_t hubs;
-    uint32_t pool[POOL], pooled;
+/* Random numbers, the same in each pass. */
+struct draws {
+    uint64_t key, count;
 };
 
-/* What is the same in each pass. */
+/* How many objects of a class have so many near references or more. */
+struct having {
+    uint64_t at_least[NAMED_MOST + 1];
+};
+
 struct fixed {
-    uint64_t counts[2];
-    uint64_t ahead, wanted;
-    uint32_t first_member, first_hub, hubs;
+    uint64_t counts[2];    /* instances, arrays */
+    uint64_t wanted;       /* references to its objects */
+    uint32_t first_member; /* in graph.members */
     uint32_t skew;         /* where in its octave an in-degree is, in ONE */
     uint64_t elements;     /* of all arrays */
     uint64_t longest;      /* array, */
     uint32_t longest_line; /* and its line */
-    bool longest_first;
-    uint32_t needs_next; /* the share of its objects that refer to the next object, in ONE */
-    uint32_t first_follower, followers;
+    struct having may_have;
 };
 
-/* Objects of a class that follow those of another, to which they refer. */
-struct follower {
-    uint32_t class;
-    int32_t bits; /* of the distance */
-    uint64_t count;
+/* References are drawn in layers: to near objects at distances that most objects there have, to other near ones, and to far ones. A
+ * layer depends on those before it alone, so that a pass can draw all references of an object at once. */
+enum { STRONG, WEAK, FAR, LAYERS };
+
+struct layer {
+    uint64_t *numbers, *numbers_left; /* shares of the profile's numbers that earlier layers leave; in a pass */
+    uint64_t *rest, *rest_left;       /* by class: references from the rest of targets; in a pass */
+    struct having *having, *having_now;
+    uint8_t *named, *named_now; /* by object: near references */
+    struct draws draws;
 };
 
 struct graph {
     const struct heap_profile *p;
-    uint64_t key, draws;
-    uint64_t count;
+    uint64_t key, count;
     struct fixed *fixed;
-    struct left *left;
-    uint64_t *of_numbers, *numbers_left; /* shares of the profile's numbers: of all; in a pass */
-    uint64_t *of_slots, *slots_left;     /* likewise, two for each slot: not null, null */
-    struct fenwick weights, others;      /* of entities: those to draw from; all that are left */
-    uint64_t *weight;                    /* by entity */
-    uint32_t *entity;                    /* by object: 2 * class, and 1 for an array */
-    uint32_t *lacks;                     /* by object: references */
-    uint32_t *next_free;                 /* by object: no object from this one to that one is free */
-    uint32_t *members;                   /* objects by class, in their order */
-    uint32_t *lower, *higher;            /* by object: its children in the tree of those that lack references */
-    uint32_t *hubs;
-    struct follower *followers; /* by the class that they follow */
-    uint64_t *followers_left;
-    uint32_t follower_count;
+    struct layer layers[LAYERS];
+    uint64_t *slots, *far_slots, *slots_left; /* by slot, two each: not null, null; of the far layer; in a pass */
+    uint64_t *there, *there_left;             /* by number of a distance: how often an object is there; in a pass */
+    uint32_t *tried, *found;      /* by number of a distance: in a pass, how often an object was sought, and found */
+    uint64_t *arrays;             /* by class: in a pass so far */
+    uint32_t *entity;             /* by object: 2 * class, and 1 for an array */
+    uint32_t *members;            /* objects by class, in their order */
+    uint32_t *lengths;            /* of arrays by class, in their order */
+    uint32_t *lacks_at_first;     /* by member: far references, */
+    uint32_t *lacks;              /* and those that are left in a pass */
+    struct fenwick stubs;         /* of members: what they lack */
+    struct fenwick rest;          /* of classes: references from the rest of targets that are left */
     struct graph_target *statics; /* by slot */
-    uint64_t at;                  /* the present object plus 1 */
+    struct draws draws;
+    uint64_t at;               /* the present object plus 1 */
+    uint32_t pending[PENDING]; /* near objects that elements of the present array name */
+    uint32_t pending_count, pending_next;
 };
 
 struct span {
     uint64_t from, to; /* objects, both included */
 };
 
-static inline uint64_t draw(struct graph *g)
+static inline uint64_t draw_below(struct draws *d, uint64_t n)
 {
-    return mix(g->key + ++g->draws * 0x9E3779B97F4A7C15U);
-}
-
-static inline uint64_t draw_below(struct graph *g, uint64_t n)
-{
-    return n <= 1 ? 0 : below(draw(g), n);
+    return n <= 1 ? 0 : below(mix(d->key + ++d->count * 0x9E3779B97F4A7C15U), n);
 }
 
 static inline uint64_t share(uint64_t value, uint64_t part, uint64_t whole)
@@ -113,44 +103,36 @@ static inline int64_t value_at(const struct graph *g, uint32_t number)
     return (int64_t)g->p->numbers[number].value;
 }
 
-static inline bool is_near(int64_t bits)
+static inline uint64_t members_of(const struct graph *g, uint32_t class)
 {
-    return bits < 0 && bits >= -NEAR;
-}
-
-/* That of a class of which there are objects left, instances first. */
-static inline uint32_t entity_of(const struct graph *g, uint32_t class)
-{
-    return 2 * class + (g->left[class].free[0] == 0);
+    return g->fixed[class].counts[0] + g->fixed[class].counts[1];
 }
 
 /* ---- graph_shares.c: the profile's numbers for so many objects ---- */
 
-bool graph_prepare(struct graph *g, uint64_t objects);
+void graph_scale(struct graph *g, uint64_t objects);
 
-/* ---- graph_tree.c: objects of a class that lack references ---- */
+/* ---- graph_order.c: which object is of which class ---- */
 
-void tree_add(struct graph *g, uint32_t *tree, uint32_t object);
-void tree_remove(struct graph *g, uint32_t *tree, uint32_t object);
-uint32_t tree_from(const struct graph *g, uint32_t tree, uint64_t object);   /* the first from this one on; NOTHING for none */
-uint32_t tree_before(const struct graph *g, uint32_t tree, uint64_t object); /* the last one before */
+bool graph_lay_out(struct graph *g);
 
-/* ---- graph_places.c: which object is of which class ---- */
+/* ---- graph_near.c: references to near objects ---- */
 
-void graph_weigh(struct graph *g, uint32_t class);
-void graph_settle(struct graph *g, uint64_t object, uint32_t entity, bool is_wanted);
-uint32_t graph_draw_of(struct graph *g, struct profile_range range, uint64_t excluded);
+/* The near object that the slot of the present object names; NOTHING for none. */
+uint32_t graph_near_object(struct graph *g, uint32_t slot);
+/* Those that the elements of an array name. */
+void graph_near_elements(struct graph *g, uint32_t slot, uint64_t length);
+void graph_begin_layers(struct graph *g);
+void graph_prepare_near(struct graph *g);
+
+/* ---- graph_targets.c: all other references ---- */
+
 bool graph_span(const struct graph *g, uint64_t here, int64_t bits, struct span *out);
-uint64_t graph_free_from(struct graph *g, uint64_t object);
-uint64_t graph_free_place(struct graph *g, uint32_t class, struct span span);
-uint64_t graph_want(struct graph *g, uint32_t class, struct span span, unsigned depth);
-
-/* ---- graph_targets.c: what a reference names; NOTHING for none ---- */
-
-uint64_t graph_find_lacking(struct graph *g, uint32_t class, struct span span);
-uint64_t graph_find_placed(struct graph *g, uint32_t class, struct span span);
+/* One of a range of numbers, in proportion to what is left of it, without those that a mask excludes; NOTHING for none. */
+uint32_t graph_draw_of(struct graph *g, struct profile_range range, uint64_t excluded);
 uint64_t graph_find_object(struct graph *g, const struct profile_slot *s);
-uint64_t graph_find_anywhere(struct graph *g, const struct profile_slot *s);
-void graph_name(struct graph *g, uint64_t object);
+struct graph_target graph_a_class(struct graph *g);
+void graph_begin_far(struct graph *g);
+void graph_prepare_far(struct graph *g);
 
 #endif

@@ -1,28 +1,15 @@
-/* See graph_parts.h: an object for a reference, of the class and at the distance that are drawn from what is left. */
+/* See graph_parts.h: references that name no near object. An object lacks references, stubs; one of those of the class and at the
+ * distance that are drawn is taken. */
+#include <string.h>
+
 #include "twin/graph_parts.h"
 
-static bool span_of(const struct graph *g, int64_t bits, struct span *out)
-{
-    return graph_span(g, g->at - 1, bits, out);
-}
+/* ---- How many references an object lacks ---- */
 
-void graph_name(struct graph *g, uint64_t object)
-{
-    uint32_t class = g->entity[object] / 2;
-
-    if (!g->lacks[object]) {
-        g->left[class].exceeded++;
-        return;
-    }
-    g->left[class].lacking--;
-    if (!--g->lacks[object])
-        tree_remove(g, &g->left[class].tree, (uint32_t)object);
-}
-
-/* The first member that is not before this object. */
+/* The first member of a class from this object on. */
 static uint32_t member_from(const struct graph *g, uint32_t class, uint64_t object)
 {
-    uint32_t low = g->fixed[class].first_member, high = low + g->left[class].members;
+    uint32_t low = g->fixed[class].first_member, high = low + (uint32_t)members_of(g, class);
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -35,157 +22,252 @@ static uint32_t member_from(const struct graph *g, uint32_t class, uint64_t obje
     return low;
 }
 
-static uint64_t find_hub(struct graph *g, uint32_t class, struct span span)
+static uint32_t degree_of(const struct graph *g, uint32_t class, uint64_t value)
 {
-    struct left *l = &g->left[class];
-    const uint32_t *hubs = g->hubs + g->fixed[class].first_hub;
+    if (value > EXACT_DEGREES)
+        value += share(value == 9 ? 6 : value - 1, g->fixed[class].skew, ONE);
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
 
-    if (!l->hubs_lack || draw_below(g, l->lacking) >= l->hubs_lack)
-        return NOTHING;
-    for (unsigned i = 0; i < PLACES; i++) {
-        uint32_t hub = hubs[draw_below(g, l->hubs)];
+/* An in-degree that is left, of at least so many. */
+static uint32_t draw_degree(struct graph *g, uint32_t class, uint64_t least)
+{
+    const struct profile_number *numbers = g->p->numbers;
+    struct profile_range named = g->p->classes[class].named;
+    uint64_t all = 0, point, *left = g->layers[FAR].numbers_left;
+    uint32_t i;
 
-        if (hub >= span.from && hub <= span.to && g->lacks[hub]) {
-            l->hubs_lack--;
-            return hub;
+    for (i = named.first; i < named.first + named.count; i++)
+        all += numbers[i].value >= least ? left[i] : 0;
+    if (!all)
+        return (uint32_t)least;
+    point = draw_below(&g->draws, all);
+    for (i = named.first; numbers[i].value < least || point >= left[i]; i++)
+        point -= numbers[i].value >= least ? left[i] : 0;
+    left[i]--;
+    return degree_of(g, class, numbers[i].value);
+}
+
+/* An object in a part of the heap that has no in-degree yet, if possible one that near ones name; NOTHING for none. */
+static uint32_t find_unnamed(struct graph *g, uint32_t class, uint64_t degree, uint64_t part)
+{
+    const uint8_t *named = g->layers[FAR].named;
+    uint32_t from = member_from(g, class, share(g->count, part, HEAP_PARTS)),
+             end = member_from(g, class, share(g->count, part + 1, HEAP_PARTS)), best = NOTHING;
+
+    for (unsigned i = 0; i < PLACES && from < end; i++) {
+        uint32_t member = from + (uint32_t)draw_below(&g->draws, end - from);
+
+        if (g->lacks_at_first[member] == NOTHING && named[g->members[member]] <= degree &&
+            (best == NOTHING || named[g->members[member]] > named[g->members[best]]))
+            best = member;
+    }
+    return best;
+}
+
+static void place_degree(struct graph *g, uint32_t class, uint64_t degree, uint64_t part)
+{
+    struct profile_range named = g->p->classes[class].named;
+    uint32_t member = find_unnamed(g, class, degree, part);
+
+    for (uint32_t line = named.first; line < named.first + named.count && member != NOTHING; line++)
+        if (g->p->numbers[line].value == degree && g->layers[FAR].numbers_left[line]) {
+            g->layers[FAR].numbers_left[line]--;
+            g->lacks_at_first[member] = degree_of(g, class, degree) - g->layers[FAR].named[g->members[member]];
+            return;
         }
-    }
-    return NOTHING;
 }
 
-/* An object there that lacks a reference. */
-uint64_t graph_find_lacking(struct graph *g, uint32_t class, struct span span)
+/* Objects that near ones name have that many references or more. */
+static void draw_degrees(struct graph *g, uint32_t class)
 {
-    uint32_t tree = g->left[class].tree, found;
+    struct profile_range where = g->p->classes[class].where;
+    uint32_t first = g->fixed[class].first_member, end = first + (uint32_t)members_of(g, class);
 
-    if (tree == NOTHING)
-        return NOTHING;
-    found = tree_from(g, tree, span.from + draw_below(g, span.to - span.from + 1));
-    if (found > span.to)
-        found = tree_from(g, tree, span.from);
-    return found <= span.to ? found : NOTHING;
+    for (uint32_t m = first; m < end; m++)
+        g->lacks_at_first[m] = NOTHING;
+    for (uint32_t line = where.first + where.count; line-- > where.first;)
+        for (uint64_t n = 0; n < g->layers[FAR].numbers[line]; n++)
+            place_degree(g, class, g->p->numbers[line].value / HEAP_PARTS, g->p->numbers[line].value % HEAP_PARTS);
+    for (unsigned named = NAMED_MOST + 1; named-- > 0;)
+        for (uint32_t m = first; m < end; m++)
+            if (g->layers[FAR].named[g->members[m]] == named && g->lacks_at_first[m] == NOTHING)
+                g->lacks_at_first[m] = draw_degree(g, class, named) - named;
 }
 
-/* Any object there, which is placed already. */
-uint64_t graph_find_placed(struct graph *g, uint32_t class, struct span span)
+/* What static fields name: an object that no near one names, if there is one. */
+static void draw_static(struct graph *g, uint32_t slot)
 {
-    uint32_t from = member_from(g, class, span.from), to = member_from(g, class, span.to + 1);
+    const struct profile_slot *s = &g->p->slots[slot];
+    uint32_t to = graph_draw_of(g, s->to, 0), object = NOTHING;
+    int64_t class = to == NOTHING ? TO_CLASS : value_at(g, s->to.first + to);
 
-    return from == to ? NOTHING : g->members[from + draw_below(g, to - from)];
-}
-
-/* Any object there that is wanted already, of those that are known. */
-static uint64_t find_wanted(struct graph *g, uint32_t class, struct span span)
-{
-    struct left *l = &g->left[class];
-
-    for (uint32_t i = 0; i < l->pooled;) {
-        uint64_t object = l->pool[i];
-
-        if (object < g->at) {
-            l->pool[i] = l->pool[--l->pooled];
-            continue;
-        }
-        if (object >= span.from && object <= span.to)
-            return object;
-        i++;
-    }
-    return NOTHING;
-}
-
-/* An object of that class that is wanted already, or a free one. There are to be as many new ones as the class has objects left. */
-static uint64_t find_after(struct graph *g, uint32_t class, struct span span, bool lacking)
-{
-    struct left *l = &g->left[class];
-    bool is_near = span.to - g->at < 1 << NEAR, is_new = !is_near && draw_below(g, l->ahead) < l->free[0] + l->free[1];
-    uint64_t object = is_new && lacking ? graph_want(g, class, span, 0) : NOTHING;
-
-    if (object == NOTHING)
-        object = lacking ? graph_find_lacking(g, class, span) : find_wanted(g, class, span);
-    if (object == NOTHING)
-        object = graph_want(g, class, span, 0);
-    if (object != NOTHING && l->ahead) {
-        l->ahead--;
-        graph_weigh(g, class);
-    }
-    return object;
-}
-
-/* A few objects may be named more often than was drawn, where the distance would be wrong otherwise. */
-static bool may_exceed(const struct graph *g, uint32_t class)
-{
-    const struct fixed *f = &g->fixed[class];
-    uint64_t part = f->wanted > MANY * (f->counts[0] + f->counts[1]) ? EXCEEDING_MANY : EXCEEDING;
-
-    return g->left[class].exceeded < f->wanted / part;
-}
-
-static uint64_t find_in(struct graph *g, uint32_t class, struct span span, bool lacking)
-{
-    uint64_t object = NOTHING;
-
-    if (span.from == g->at - 1)
-        return g->entity[span.from] / 2 == class ? span.from : NOTHING;
-    if (span.to >= g->at)
-        return lacking || may_exceed(g, class) ? find_after(g, class, span, lacking) : NOTHING;
-    if (!lacking)
-        return may_exceed(g, class) ? graph_find_placed(g, class, span) : NOTHING;
-    object = find_hub(g, class, span);
-    return object != NOTHING ? object : graph_find_lacking(g, class, span);
-}
-
-/* Any object there, of those that have a class. */
-static uint64_t find_any(struct graph *g, struct span span)
-{
-    uint64_t found = NOTHING;
-
-    for (unsigned i = 0; i < 2 * PLACES; i++) {
-        uint64_t object = span.from + draw_below(g, span.to - span.from + 1);
-
-        if (g->entity[object] == NOTHING)
-            continue;
-        found = object;
-        if (g->lacks[object])
+    if (class == TO_REST && g->count)
+        object = (uint32_t)draw_below(&g->draws, g->count);
+    for (unsigned i = 0; class >= 0 && members_of(g, (uint32_t) class) && i < PLACES; i++) {
+        object = g->members[g->fixed[class].first_member + draw_below(&g->draws, members_of(g, (uint32_t) class))];
+        if (!g->layers[FAR].named[object])
             break;
     }
-    if (found == NOTHING && span.from >= g->at && g->others.total) {
-        found = graph_free_from(g, span.from);
-        if (found > span.to)
-            return NOTHING;
-        graph_settle(g, found, fenwick_find(&g->others, draw_below(g, g->others.total)), true);
-    }
-    return found;
+    g->statics[slot] = object == NOTHING ? graph_a_class(g) : (struct graph_target){TARGET_OBJECT, object};
+    if (object != NOTHING && g->layers[FAR].named[object] < NAMED_MOST)
+        g->layers[FAR].named[object]++;
 }
 
-/* ---- References ---- */
-
-static uint64_t find_target(struct graph *g, const struct profile_slot *s, struct span span, bool lacking, uint32_t *to)
+void graph_prepare_far(struct graph *g)
 {
-    uint64_t excluded = 0, object;
+    const struct heap_profile *p = g->p;
 
+    memcpy(g->layers[FAR].numbers_left, g->layers[FAR].numbers, p->number_count * sizeof *g->layers[FAR].numbers);
+    for (uint32_t c = 0; c < p->class_count; c++)
+        for (uint32_t i = 0; i < p->classes[c].static_slots; i++)
+            if (p->slots[p->classes[c].first_static_slot + i].set)
+                draw_static(g, p->classes[c].first_static_slot + i);
+    for (uint32_t c = 0; c < p->class_count; c++)
+        draw_degrees(g, c);
+}
+
+void graph_begin_far(struct graph *g)
+{
+    memcpy(g->lacks, g->lacks_at_first, g->count * sizeof *g->lacks);
+    fenwick_fill(&g->stubs, g->lacks, (uint32_t)g->count);
+    memset(g->tried, 0, g->p->number_count * sizeof *g->tried);
+    memset(g->found, 0, g->p->number_count * sizeof *g->found);
+    fenwick_clear(&g->rest, g->p->class_count);
+    for (uint32_t c = 0; c < g->p->class_count; c++)
+        fenwick_add(&g->rest, c, g->layers[FAR].rest[c]);
+    g->draws = (struct draws){.key = mix(g->key + LAYERS)};
+}
+
+/* ---- Ranges ---- */
+
+bool graph_span(const struct graph *g, uint64_t here, int64_t bits, struct span *out)
+{
+    uint64_t least, most;
+
+    if (bits == 0) {
+        *out = (struct span){here, here};
+        return true;
+    }
+    least = UINT64_C(1) << ((bits < 0 ? -bits : bits) - 1);
+    most = 2 * least - 1;
+    if (least > (bits < 0 ? here : g->count - 1 - here))
+        return false;
+    if (bits < 0)
+        *out = (struct span){here > most ? here - most : 0, here - least};
+    else
+        *out = (struct span){here + least, g->count - 1 - here > most ? here + most : g->count - 1};
+    return true;
+}
+
+uint32_t graph_draw_of(struct graph *g, struct profile_range range, uint64_t excluded)
+{
+    uint64_t all = 0, point;
+
+    for (uint32_t i = 0; i < range.count; i++)
+        if (!(excluded >> i & 1))
+            all += g->layers[FAR].numbers_left[range.first + i];
+    if (!all)
+        return NOTHING;
+    point = draw_below(&g->draws, all);
+    for (uint32_t i = 0; i < range.count; i++) {
+        if (excluded >> i & 1)
+            continue;
+        if (point < g->layers[FAR].numbers_left[range.first + i])
+            return i;
+        point -= g->layers[FAR].numbers_left[range.first + i];
+    }
+    return NOTHING;
+}
+
+/* How much of a distance is left, and more where often no object is found: what is rarely there is tried more often. After the last
+ * objects there is none. */
+static uint64_t weight_of(const struct graph *g, uint32_t line)
+{
+    uint64_t here = g->at - 1, size, after = g->count - here,
+             left = share(g->layers[FAR].numbers_left[line], g->tried[line] + UINT64_C(1), g->found[line] + UINT64_C(1));
+    int64_t bits = value_at(g, line);
+
+    if (bits <= 0 || !left)
+        return left;
+    size = UINT64_C(1) << (bits - 1);
+    return size >= after ? 0 : share(left, after, after - size) + 1;
+}
+
+static uint32_t draw_distance(struct graph *g, struct profile_range at, const uint64_t weights[64])
+{
+    uint64_t all = 0, point;
+
+    for (uint32_t i = 0; i < at.count; i++)
+        all += weights[i];
+    if (!all)
+        return NOTHING;
+    point = draw_below(&g->draws, all);
+    for (uint32_t i = 0; i < at.count; i++) {
+        if (point < weights[i])
+            return i;
+        point -= weights[i];
+    }
+    return NOTHING;
+}
+
+/* ---- Objects ---- */
+
+static uint64_t take_stub(struct graph *g, uint32_t member)
+{
+    g->lacks[member]--;
+    fenwick_add(&g->stubs, member, UINT64_MAX);
+    return g->members[member];
+}
+
+/* One of the stubs of the members from one to another; NOTHING if there is none. */
+static uint64_t find_stub(struct graph *g, uint32_t from, uint32_t end)
+{
+    uint64_t before = fenwick_sum(&g->stubs, from), all = fenwick_sum(&g->stubs, end) - before;
+
+    return all ? take_stub(g, fenwick_find(&g->stubs, before + draw_below(&g->draws, all))) : NOTHING;
+}
+
+/* An object of any class, if possible one that lacks a reference. */
+static uint64_t find_any(struct graph *g, struct span span)
+{
+    for (unsigned i = 0; i < PLACES; i++) {
+        uint64_t object = span.from + draw_below(&g->draws, span.to - span.from + 1);
+        uint32_t member = member_from(g, g->entity[object] / 2, object);
+
+        if (g->lacks[member])
+            return take_stub(g, member);
+    }
+    return span.from + draw_below(&g->draws, span.to - span.from + 1);
+}
+
+/* An object of this class, TO_REST for any, at one of the distances that are left. */
+static uint64_t find_of_class(struct graph *g, const struct profile_slot *s, int64_t class)
+{
+    uint64_t weights[64];
+
+    for (uint32_t i = 0; i < s->at.count; i++)
+        weights[i] = weight_of(g, s->at.first + i);
     for (;;) {
-        uint32_t i = graph_draw_of(g, s->to, excluded);
-        int64_t class;
+        uint32_t at = draw_distance(g, s->at, weights);
+        struct span span;
+        uint64_t object;
 
-        if (i == NOTHING)
+        if (at == NOTHING)
             return NOTHING;
-        excluded |= UINT64_C(1) << i;
-        class = (int64_t)g->p->numbers[s->to.first + i].value;
-        object = class >= 0 ? find_in(g, (uint32_t) class, span, lacking) : class == TO_REST ? find_any(g, span) : NOTHING;
+        weights[at] = 0;
+        g->tried[s->at.first + at]++;
+        if (!graph_span(g, g->at - 1, value_at(g, s->at.first + at), &span))
+            continue;
+        object = class < 0
+                     ? find_any(g, span)
+                     : find_stub(g, member_from(g, (uint32_t) class, span.from), member_from(g, (uint32_t) class, span.to + 1));
         if (object != NOTHING) {
-            *to = i;
+            g->found[s->at.first + at]++;
+            g->layers[FAR].numbers_left[s->at.first + at]--;
             return object;
         }
     }
-}
-
-/* The distance in a range with so many bits, if some of it is left; otherwise the one that was drawn. */
-static uint32_t nearest_of(const struct graph *g, struct profile_range at, int64_t bits, uint32_t drawn)
-{
-    for (uint32_t i = 0; i < at.count; i++)
-        if (value_at(g, at.first + i) == bits && g->numbers_left[at.first + i])
-            return i;
-    return drawn;
 }
 
 static int64_t bits_to(const struct graph *g, uint64_t object)
@@ -195,113 +277,97 @@ static int64_t bits_to(const struct graph *g, uint64_t object)
     return object > here ? (int64_t)bits_of(object - here) : -(int64_t)bits_of(here - object);
 }
 
-/* The object that lacks a reference, and whose distance has nearly as many bits as was drawn. */
-static uint64_t find_nearest(struct graph *g, uint32_t class, int64_t bits, struct span span)
+static void take_distance(struct graph *g, const struct profile_slot *s, uint64_t object)
 {
-    uint32_t tree = g->left[class].tree, after = tree_from(g, tree, span.from), before = tree_before(g, tree, span.from);
-    int64_t too_far, too_near;
+    uint32_t drawn = graph_draw_of(g, s->at, 0);
 
-    if (after == g->at - 1)
-        after = tree_from(g, tree, g->at);
-    if (before == g->at - 1)
-        before = tree_before(g, tree, g->at - 1);
-    if (after != NOTHING && after >= g->at)
-        after = NOTHING;
-    if (after == NOTHING || before == NOTHING)
-        return after == NOTHING ? before : after;
-    too_far = bits_to(g, after) - bits;
-    too_near = bits - bits_to(g, before);
-    return too_far < too_near ? after : before;
+    for (uint32_t i = s->at.first; i < s->at.first + s->at.count; i++)
+        if (value_at(g, i) == bits_to(g, object) && g->layers[FAR].numbers_left[i])
+            drawn = i - s->at.first;
+    if (drawn != NOTHING)
+        g->layers[FAR].numbers_left[s->at.first + drawn]--;
 }
 
-/* The targets that are no objects. */
-static uint64_t mask_of_classes(const struct graph *g, const struct profile_slot *s)
+/* A class that has references from the rest of targets left; TO_REST if there is none. */
+static int64_t draw_of_rest(struct graph *g)
 {
-    uint64_t mask = 0;
+    const struct fenwick *rest = &g->rest;
 
-    for (uint32_t i = 0; i < s->to.count; i++)
-        mask |= value_at(g, s->to.first + i) < TO_REST ? UINT64_C(1) << i : 0;
-    return mask;
+    return rest->total ? (int64_t)fenwick_find(rest, draw_below(&g->draws, rest->total)) : TO_REST;
 }
 
-/* Of the class that was drawn, at another distance than was drawn; NOTHING if the class has no object at all. */
-uint64_t graph_find_anywhere(struct graph *g, const struct profile_slot *s)
+/* An object of a class at a distance that the profile does not have. */
+static uint64_t find_elsewhere(struct graph *g, const struct profile_slot *s, int64_t class)
 {
-    uint32_t at = graph_draw_of(g, s->at, 0), i = graph_draw_of(g, s->to, mask_of_classes(g, s));
-    int64_t class = i == NOTHING ? TO_REST : value_at(g, s->to.first + i),
-            bits = at == NOTHING ? 0 : value_at(g, s->at.first + at);
-    struct span before = {0, g->at - 1}, after = {g->at, g->count - 1}, span;
-    uint64_t object = NOTHING;
+    uint32_t first, count;
+    uint64_t object;
 
-    if (i != NOTHING)
-        g->numbers_left[s->to.first + i]--;
-    if (class < 0)
-        return draw_below(g, g->at);
-    if (!span_of(g, bits, &span))
-        span = bits < 0 ? (struct span){0, 0} : (struct span){g->count - 1, g->count - 1};
-    object = find_nearest(g, (uint32_t) class, bits, span);
-    if (object == NOTHING && after.from <= after.to && g->left[class].free[0] + g->left[class].free[1])
-        object = find_after(g, (uint32_t) class, after, true);
-    if (object == NOTHING)
-        object = graph_find_placed(g, (uint32_t) class, before);
-    if (object == NOTHING && after.from <= after.to)
-        object = find_after(g, (uint32_t) class, after, false);
-    if (at != NOTHING && object != NOTHING)
-        g->numbers_left[s->at.first + nearest_of(g, s->at, bits_to(g, object), at)]--;
-    return object;
-}
-
-/* Takes what is left of a distance and a class; NOTHING if no object lacks a reference there. */
-static uint64_t find_at(struct graph *g, const struct profile_slot *s, uint32_t at, struct span span, bool lacking)
-{
-    uint32_t to;
-    uint64_t object = find_target(g, s, span, lacking, &to);
-
-    if (object != NOTHING) {
-        g->numbers_left[at]--;
-        g->numbers_left[s->to.first + to]--;
+    if (class < 0 && g->rest.total) {
+        class = draw_of_rest(g);
+        fenwick_add(&g->rest, (uint32_t) class, UINT64_MAX);
     }
+    if (class < 0)
+        return g->count ? draw_below(&g->draws, g->count) : NOTHING;
+    first = g->fixed[class].first_member;
+    count = (uint32_t)members_of(g, (uint32_t) class);
+    object = find_stub(g, first, first + count);
+    if (object == NOTHING && count)
+        object = g->members[first + draw_below(&g->draws, count)];
+    if (object != NOTHING)
+        take_distance(g, s, object);
     return object;
 }
 
-/* Near objects before are taken when they are there. */
-static uint64_t find_near(struct graph *g, const struct profile_slot *s)
+/* An object for one of the targets that are left. */
+static uint64_t find_for(struct graph *g, const struct profile_slot *s, uint32_t line)
 {
-    for (uint32_t at = s->at.first; at < s->at.first + s->at.count; at++) {
-        struct span span;
-        uint64_t object;
+    if (value_at(g, line) != TO_REST)
+        return find_of_class(g, s, value_at(g, line));
+    for (unsigned i = 0; i < REST_TRIES; i++) {
+        int64_t class = draw_of_rest(g);
+        uint64_t object = find_of_class(g, s, class);
 
-        if (!is_near(value_at(g, at)) || !g->numbers_left[at] || !span_of(g, value_at(g, at), &span))
-            continue;
-        object = find_at(g, s, at, span, true);
+        if (object != NOTHING && class >= 0)
+            fenwick_add(&g->rest, (uint32_t) class, UINT64_MAX);
         if (object != NOTHING)
             return object;
     }
     return NOTHING;
 }
 
-/* At one of the likeliest distances: an object that lacks a reference, or else any of its class. */
 uint64_t graph_find_object(struct graph *g, const struct profile_slot *s)
 {
-    uint64_t object = find_near(g, s);
+    uint64_t excluded = 0, object = NOTHING;
+    uint32_t first = NOTHING;
 
-    for (unsigned round = 0; round < 2 && object == NOTHING; round++) {
-        uint64_t excluded = 0;
+    for (uint32_t i = 0; i < s->to.count; i++)
+        excluded |= (uint64_t)(value_at(g, s->to.first + i) < TO_REST) << i;
+    while (object == NOTHING) {
+        uint32_t to = graph_draw_of(g, s->to, excluded);
 
-        for (unsigned tries = 0; tries < DISTANCES;) {
-            uint32_t i = graph_draw_of(g, s->at, excluded);
-            struct span span;
-
-            if (i == NOTHING)
-                break;
-            excluded |= UINT64_C(1) << i;
-            if (!span_of(g, value_at(g, s->at.first + i), &span))
-                continue;
-            tries++;
-            object = find_at(g, s, s->at.first + i, span, round == 0);
-            if (object != NOTHING)
-                break;
-        }
+        if (to == NOTHING)
+            break;
+        first = first == NOTHING ? s->to.first + to : first;
+        excluded |= UINT64_C(1) << to;
+        object = find_for(g, s, s->to.first + to);
+        if (object != NOTHING)
+            g->layers[FAR].numbers_left[s->to.first + to]--;
+    }
+    if (object == NOTHING) {
+        object = find_elsewhere(g, s, first == NOTHING ? TO_REST : value_at(g, first));
+        if (first != NOTHING)
+            g->layers[FAR].numbers_left[first]--;
     }
     return object;
+}
+
+struct graph_target graph_a_class(struct graph *g)
+{
+    uint32_t first = 0;
+
+    while (first < g->p->class_count && g->p->classes[first].number < PRIMITIVES)
+        first++;
+    if (first == g->p->class_count)
+        return (struct graph_target){TARGET_NULL, 0};
+    return (struct graph_target){TARGET_CLASS, first + draw_below(&g->draws, g->p->class_count - first)};
 }

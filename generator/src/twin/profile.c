@@ -56,6 +56,13 @@ static bool resolve(struct heap_profile *p, char *failure)
             else if ((int64_t)to->value >= 0)
                 to->value = (uint64_t) class;
         }
+    for (uint32_t i = 0; i < p->sequence_count; i++) {
+        int32_t class = find_class(p, p->sequence[i].class);
+
+        if (class == CLASS_NONE_INDEX)
+            return inconsistent(failure, NULL, "a class in the order of objects is not described");
+        p->sequence[i].class = (uint32_t) class;
+    }
     return true;
 }
 
@@ -171,5 +178,6 @@ void profile_free(struct heap_profile *p)
     free(p->fields);
     free(p->frames);
     free(p->numbers);
+    free(p->sequence);
     *p = (struct heap_profile){0};
 }

@@ -30,7 +30,7 @@ struct profile_field {
 };
 
 #define COUNT_MOST UINT64_C(100000000000) /* so that sums of as many as a text can hold fit in 64 bits */
-enum { PRIMITIVES = 8, CLASS_NONE_INDEX = -1 };
+enum { PRIMITIVES = 8, HEAP_PARTS = 64, CLASS_NONE_INDEX = -1 };
 
 struct profile_class {
     uint32_t number;
@@ -44,6 +44,7 @@ struct profile_class {
     int64_t element_slot;       /* -1 for none */
     uint64_t instances, arrays;
     struct profile_range lengths, named;
+    struct profile_range where;   /* of in-degrees; values: HEAP_PARTS * in-degree + part */
     uint32_t first_frame, frames; /* in profile.frames */
     uint64_t bytes;               /* of an instance */
 };
@@ -54,6 +55,12 @@ struct profile_frame {
     int32_t class;      /* CLASS_NONE_INDEX for none */
 };
 
+/* An object in the order of the dump. */
+struct profile_object {
+    uint32_t class; /* by index */
+    uint32_t bits;  /* of its length, if it is an object array */
+};
+
 enum { PROFILE_TAGS = 256 };
 
 struct heap_profile {
@@ -62,9 +69,10 @@ struct heap_profile {
     unsigned id_size;
     uint64_t objects, unknown;
     uint64_t latin1, utf16;
+    bool has_dotted_names; /* of classes */
     uint64_t records[PROFILE_TAGS], subrecords[PROFILE_TAGS];
-    uint8_t order[PROFILE_TAGS]; /* of sub-records */
-    unsigned order_count;
+    uint8_t record_order[PROFILE_TAGS], order[PROFILE_TAGS]; /* of records and sub-records */
+    unsigned record_order_count, order_count;
     uint8_t heap_tag;
     struct profile_range stacks, traces, texts;
     struct profile_class *classes; /* those of primitive arrays first, as far as there are any */
@@ -72,8 +80,9 @@ struct heap_profile {
     struct profile_field *fields;
     struct profile_frame *frames;
     struct profile_number *numbers;
-    uint32_t class_count, slot_count, field_count, frame_count, number_count;
-    uint32_t class_capacity, slot_capacity, field_capacity, frame_capacity, number_capacity;
+    struct profile_object *sequence; /* as far as the profile has it */
+    uint32_t class_count, slot_count, field_count, frame_count, number_count, sequence_count;
+    uint32_t class_capacity, slot_capacity, field_capacity, frame_capacity, number_capacity, sequence_capacity;
 };
 
 enum { PROFILE_FAILURE_SIZE = 160 };

@@ -9,6 +9,7 @@
 
 enum {
     LENGTH_MOST = 0x7fffffff,
+    LENGTH_BITS = 31,
     DEPTH_MOST = 10000000, /* frames of a stack */
     DISTANCE_MOST = 64,
     NUMBER_MOST = (1 << 29) - 3,
@@ -20,7 +21,7 @@ struct reading {
     struct heap_profile *p;
     char *failure;
     uint32_t line;
-    const char *at; /* in the line */
+    char *at; /* in the line */
     struct profile_class *class;
     struct profile_slot *slot; /* that `to` and `at` belong to */
     bool in_no_class, static_is_open;
@@ -48,7 +49,7 @@ static bool word(struct reading *r, const char *expected)
 
 static bool number(struct reading *r, uint64_t most, uint64_t *value)
 {
-    const char *at = r->at;
+    char *at = r->at;
 
     *value = 0;
     for (; *at >= '0' && *at <= '9'; at++) {
@@ -184,6 +185,8 @@ static bool read_record(struct reading *r, bool is_sub)
         return wrong(r, "a kind of record appears twice");
     if (is_sub && count)
         p->order[p->order_count++] = tag;
+    if (!is_sub && count)
+        p->record_order[p->record_order_count++] = tag;
     (is_sub ? p->subrecords : p->records)[tag] = count;
     if (!is_sub && (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)) {
         if (p->heap_tag)
@@ -244,6 +247,24 @@ static bool read_coder(struct reading *r)
            number(r, COUNT_MOST, &r->p->utf16) && (word(r, "utf16") || wrong(r, "utf16 was expected")) && is_end(r);
 }
 
+static bool read_order(struct reading *r)
+{
+    while (*r->at) {
+        struct profile_object *object = ROOM(r, sequence, sequence);
+        char *end = strpbrk(r->at, ": ");
+        bool has_bits = end && *end == ':';
+        uint64_t n, bits = 0;
+
+        if (has_bits)
+            *end = ' ';
+        if (!object || !number(r, NUMBER_MOST, &n) || (has_bits && !number(r, LENGTH_BITS, &bits)))
+            return false;
+        *object = (struct profile_object){(uint32_t)n, (uint32_t)bits};
+        r->p->sequence_count++;
+    }
+    return true;
+}
+
 static bool read_outer(struct reading *r)
 {
     struct heap_profile *p = r->p;
@@ -266,6 +287,8 @@ static bool read_outer(struct reading *r)
         return number(r, COUNT_MOST, &p->unknown) && is_end(r);
     if (word(r, "sampled-one-of"))
         return number(r, UINT64_MAX / 16, &value) && is_end(r);
+    if (strcmp(r->at, "class-names with dots") == 0)
+        return p->has_dotted_names = true;
     if (word(r, "coder"))
         return read_coder(r);
     if (word(r, "record"))
@@ -280,6 +303,8 @@ static bool read_outer(struct reading *r)
         return read_length(r, &p->texts, LENGTH_MOST);
     if (word(r, "class"))
         return read_class(r);
+    if (word(r, "order"))
+        return read_order(r);
     if (strcmp(r->at, "no class") == 0)
         return r->in_no_class = true;
     return wrong(r, "the line has no meaning");
@@ -337,15 +362,29 @@ static bool read_frames(struct reading *r)
     return true;
 }
 
-static bool read_named(struct reading *r)
+/* Followed by a + if it is that of an octave. */
+static bool in_degree(struct reading *r, uint64_t *least)
 {
-    uint64_t count, least;
     char *plus = strchr(r->at, '+');
 
     if (plus)
-        *plus = '\0';
-    return number(r, COUNT_MOST, &count) && number(r, UINT32_MAX, &least) && is_end(r) &&
-           add_number(r, &r->class->named, least, count);
+        memmove(plus, plus + 1, strlen(plus));
+    return number(r, UINT32_MAX, least);
+}
+
+static bool read_named(struct reading *r)
+{
+    uint64_t count, least;
+
+    return number(r, COUNT_MOST, &count) && in_degree(r, &least) && is_end(r) && add_number(r, &r->class->named, least, count);
+}
+
+static bool read_where(struct reading *r)
+{
+    uint64_t count, least, part;
+
+    return number(r, COUNT_MOST, &count) && in_degree(r, &least) && number(r, HEAP_PARTS - 1, &part) && is_end(r) &&
+           add_number(r, &r->class->where, HEAP_PARTS * least + part, count);
 }
 
 static bool read_super(struct reading *r)
@@ -398,6 +437,8 @@ static bool read_inner(struct reading *r)
         return read_length(r, &class->lengths, LENGTH_MOST);
     if (word(r, "named"))
         return read_named(r);
+    if (word(r, "where"))
+        return read_where(r);
     if (word(r, "elements")) {
         if (class->element_slot >= 0)
             return wrong(r, "elements are described twice");

@@ -1,4 +1,4 @@
-/* See source_profile.h: the parts of a twin, in the order of HotSpot. */
+/* See source_profile.h: the parts of a twin, in the order in which the kinds of records first occur in the original. */
 #include "twin/source_profile.h"
 
 #include <stdio.h>
@@ -25,6 +25,49 @@ static void give_header(struct twin *t)
     give(t->to, &e);
 }
 
+static void give_all_of(struct twin *t, uint8_t tag)
+{
+    bool had_traces = t->had_traces, had_frames = t->had_frames || !t->frames;
+
+    switch (tag) {
+    case TAG_UTF8:
+        twin_give_texts(t);
+        break;
+    case TAG_LOAD_CLASS:
+        twin_give_loads(t);
+        break;
+    case TAG_FRAME:
+        twin_give_frames(t);
+        t->had_frames = true;
+        if (had_traces)
+            twin_give_stacks(t);
+        break;
+    case TAG_TRACE: /* stacks follow their frames; what is no stack may precede them */
+        twin_give_dummies(t);
+        t->had_traces = true;
+        if (had_frames)
+            twin_give_stacks(t);
+        break;
+    case TAG_START_THREAD:
+        twin_give_threads(t);
+        break;
+    case TAG_HEAP_DUMP:
+    case TAG_HEAP_DUMP_SEGMENT:
+        twin_give_heap(t, EVENT_OPEN);
+        twin_give_subrecords(t);
+        twin_give_heap(t, EVENT_CLOSE);
+        break;
+    case TAG_ALLOC_SITES:
+    case TAG_CPU_SAMPLES:
+    case TAG_HEAP_SUMMARY:
+    case TAG_CONTROL_SETTINGS:
+        twin_give_empty(t, tag);
+        break;
+    default:
+        break;
+    }
+}
+
 static bool run(struct source *source, struct stage *first, const bool *stop)
 {
     struct twin *t = (struct twin *)source;
@@ -34,18 +77,11 @@ static bool run(struct source *source, struct stage *first, const bool *stop)
     t->to = first;
     t->stop = stop;
     give_header(t);
-    twin_give_texts(t);
-    twin_give_empty(t, TAG_CONTROL_SETTINGS);
-    twin_give_loads(t);
-    twin_give_stacks(t);
-    twin_give_heap(t, EVENT_OPEN);
-    twin_give_subrecords(t);
-    twin_give_heap(t, EVENT_CLOSE);
+    t->had_frames = t->had_traces = false;
+    for (unsigned i = 0; i < t->p.record_order_count; i++)
+        give_all_of(t, t->p.record_order[i]);
     if (t->p.records[TAG_HEAP_DUMP_END])
         give(t->to, &dump_end);
-    twin_give_empty(t, TAG_ALLOC_SITES);
-    twin_give_empty(t, TAG_CPU_SAMPLES);
-    twin_give_empty(t, TAG_HEAP_SUMMARY);
     give(t->to, &end);
     return true;
 }

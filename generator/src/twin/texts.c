@@ -26,6 +26,25 @@ static uint64_t first_filler(const struct texts *t)
 
 /* ---- Names of classes: "java.util.HashMap$Node[]", "class57" ---- */
 
+/* Whether it is the name of a class that is called by its number; `label` and `size` are then those of the number. */
+static bool is_numbered(const char **label, size_t *size)
+{
+    if (*size <= 5 || memcmp(*label, "class", 5) != 0 || (*label)[5] < '0' || (*label)[5] > '9')
+        return false;
+    *label += 5;
+    *size -= 5;
+    return true;
+}
+
+/* As agents write it, with dots and brackets, like the profile. */
+static uint64_t write_dotted(const char *label, char *out)
+{
+    size_t size = strlen(label);
+    bool numbered = is_numbered(&label, &size);
+
+    return (uint64_t)snprintf(out, TEXTS_NAME_MOST, "%s%.*s", numbered ? "twin.C" : "", (int)(TEXTS_NAME_MOST / 2), label);
+}
+
 static uint64_t write_class(const struct texts *t, uint32_t class, char *out)
 {
     const char *label = t->p->classes[class].label;
@@ -49,11 +68,9 @@ static uint64_t write_class(const struct texts *t, uint32_t class, char *out)
         }
     if (dimensions)
         out[at++] = 'L';
-    if (size > 5 && memcmp(label, "class", 5) == 0 && label[5] >= '0' && label[5] <= '9') {
+    if (is_numbered(&label, &size)) {
         memcpy(out + at, "twin/C", 6);
         at += 6;
-        label++;
-        size--;
     }
     size = size < TEXTS_NAME_MOST / 2 ? size : TEXTS_NAME_MOST / 2;
     for (size_t i = 0; i < size; i++)
@@ -68,6 +85,8 @@ static uint64_t write_name(const struct texts *t, uint64_t string, char *out)
     const char *text;
     uint64_t size;
 
+    if (string < class_count(t) && t->p->has_dotted_names)
+        return write_dotted(t->p->classes[t->first_class + string].label, out);
     if (string < class_count(t))
         return write_class(t, t->first_class + (uint32_t)string, out);
     string -= class_count(t);

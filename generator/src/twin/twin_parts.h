@@ -26,6 +26,7 @@ struct twin {
     uint64_t strings, utf16;             /* given so far: Strings, those of them that are UTF-16 */
     struct stage *to;
     const bool *stop;
+    bool had_frames, had_traces;            /* in this run so far */
     uint64_t given, all, segment, segments; /* sub-records */
 };
 
@@ -100,7 +101,10 @@ static inline uint64_t count_of(const struct heap_profile *p, struct profile_ran
 
 void twin_give_texts(struct twin *t);
 void twin_give_loads(struct twin *t);
-void twin_give_stacks(struct twin *t); /* frames, traces, starts of threads */
+void twin_give_frames(struct twin *t);
+void twin_give_dummies(struct twin *t); /* traces without a thread, */
+void twin_give_stacks(struct twin *t);  /* and with one */
+void twin_give_threads(struct twin *t); /* their starts and ends */
 void twin_give_empty(struct twin *t, uint8_t tag);
 
 /* ---- twin_heap.c ---- */

@@ -79,7 +79,7 @@ static void give_frame(struct twin *t, uint64_t number, const struct profile_fra
     give(t->to, &e);
 }
 
-static void give_frames(struct twin *t)
+void twin_give_frames(struct twin *t)
 {
     uint64_t number = 0;
 
@@ -113,17 +113,23 @@ static void give_trace(struct twin *t, uint32_t serial, uint32_t thread, uint64_
     }
 }
 
-static void give_traces(struct twin *t)
+void twin_give_dummies(struct twin *t)
 {
     uint64_t frame = 0;
 
     for (uint64_t i = 0; i < t->dummies && !*t->stop; i++)
         give_trace(t, (uint32_t)i + 1, 0, t->frames ? nth(&t->p, t->p.traces, i) : 0, &frame);
+}
+
+void twin_give_stacks(struct twin *t)
+{
+    uint64_t frame = 0;
+
     for (uint64_t i = 0; i < t->stacks && !*t->stop; i++)
         give_trace(t, stack_trace(t, i), (uint32_t)i + 1, t->frames ? nth(&t->p, t->p.stacks, i) : 0, &frame);
 }
 
-static void give_starts(struct twin *t)
+void twin_give_threads(struct twin *t)
 {
     struct event start = RECORD_EVENT(START_THREAD), end = RECORD_EVENT(END_THREAD);
 
@@ -166,11 +172,4 @@ void twin_give_texts(struct twin *t)
 {
     for (uint64_t s = 0; s < texts_count(&t->texts) && !*t->stop; s++)
         give_text(t, s);
-}
-
-void twin_give_stacks(struct twin *t)
-{
-    give_frames(t);
-    give_traces(t);
-    give_starts(t);
 }
