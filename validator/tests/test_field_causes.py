@@ -97,6 +97,22 @@ def test_a_part_in_the_middle_is_missing_or_there_twice(name: str, tmp_path: Pat
     assert shown >= 1  # of eight
 
 
+@pytest.mark.parametrize("name", ["agent8", "jdk8", "jdk25", "sa17"])
+def test_bytes_that_are_lost_among_definitions_have_a_cause(name: str, tmp_path: Path) -> None:
+    """In a dump without a HEAP_DUMP_END, too. The report is never only that the dump was truncated."""
+    data, seed = read(name), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    end = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    for _ in range(8):
+        size = dice.choice([1, 100, 4096, 8192])
+        at = dice.randrange(31, end - size)
+        broken = data[:at] + data[at + size :]
+        totals = check(broken, tmp_path)["totals"]
+        if totals.keys() & {"REC-001", "REC-002", "REC-003", "STR-001", "STR-006"}:  # else the text of a string is shorter
+            found = hint(broken, tmp_path)
+            assert "missing" in found or "a length is wrong" in found, f"seed {seed}, {size} at {at:#x}: {totals}"
+
+
 def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path) -> None:
     """The record goes on with the sub-records of the next one."""
     data = read("jdk25")
