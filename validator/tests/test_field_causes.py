@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -141,6 +142,33 @@ def test_a_page_of_zeros_in_the_only_segment(tmp_path: Path) -> None:
     found = repair(data[:start] + bytes(4096) + data[start + 4096 :], tmp_path)
     assert whole - found["kept"]["objects"] <= 4096 // 16
     assert found["roots"] == repair(data, tmp_path)["roots"]
+
+
+def test_zeros_in_place_of_the_header_are_named(tmp_path: Path) -> None:
+    data = read("jdk17")
+    for size in (31, 512, 4096):
+        (one,) = check(bytes(size) + data[size:], tmp_path)["findings"]
+        assert one["found"].startswith("zeros in place of the header")
+
+
+def test_a_dump_that_ends_before_its_heap_dump_has_a_cause(tmp_path: Path) -> None:
+    data = read("jdk17")
+    definitions = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    for size in (31, definitions):
+        assert hint(data[:size], tmp_path) == "the VM was killed, or the disk was full, before the heap dump was written"
+
+
+def test_the_check_says_that_repair_goes_on_after_a_damaged_gzip_member(tmp_path: Path) -> None:
+    data = read("jdk17")
+    members = [gzip.compress(data[at : at + (1 << 20)]) for at in range(0, len(data), 1 << 20)]
+    assert len(members) > 2
+    crc = len(members[0]) + len(members[1]) - 8
+    packed = bytearray(b"".join(members))
+    packed[crc] ^= 1
+    (tmp_path / "broken").write_bytes(packed)
+    assert re.search(r"\n  readable: .* not checked, which --repair reads as far as possible\n", run("broken", cwd=tmp_path).out)
+    assert run("--repair", "copy", "broken", cwd=tmp_path).status == 0
+    assert (tmp_path / "copy").read_bytes() == data
 
 
 def test_a_gzip_file_without_its_trailer_is_repaired_whole(tmp_path: Path) -> None:

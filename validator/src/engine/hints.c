@@ -192,6 +192,7 @@ const char *choose_hint(struct engine *e)
                        : e->framing.within_subrecord ? EARLY_END
                                                      : "the dump was truncated (" EARLY_END "), or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
+        {RULE_REC_016, "the VM was killed, or the disk was full, before the heap dump was written"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
     bool is_malformed = e->run.sum.sound_until < e->run.sum.bytes;
