@@ -14,6 +14,7 @@ import pytest
 from test_field import HEAPS, WIDTHS, check, check_pipe, objects, read, record_offsets
 from tool import run
 
+DRAWS = int(os.environ.get("HPROF_DRAWS", "3"))
 REAL = ["jdk8", "jdk11", "jdk17", "jdk25"]  # they end with HEAP_DUMP_END
 
 
@@ -142,6 +143,24 @@ def test_a_page_of_zeros_in_the_only_segment(tmp_path: Path) -> None:
     found = repair(data[:start] + bytes(4096) + data[start + 4096 :], tmp_path)
     assert whole - found["kept"]["objects"] <= 4096 // 16
     assert found["roots"] == repair(data, tmp_path)["roots"]
+
+
+def test_damaged_text_of_strings_costs_no_class_object_or_root(tmp_path: Path) -> None:
+    """After a wrong byte a gzip member has other text up to its end, and some of it looks like a class with thousands of fields."""
+    data, seed = read("jdk25"), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    whole = repair(data, tmp_path)
+    members = [gzip.compress(data[at : at + (1 << 20)], 1) for at in range(0, len(data), 1 << 20)]
+    assert next(body for tag, body, _ in record_offsets(data) if tag != 1) > 2 << 20
+    for _ in range(DRAWS):
+        n, size = dice.randrange(2), dice.choice([1, 40, 4096])
+        at = dice.randrange(1000, len(members[n]) - size - 8)
+        member = bytearray(members[n])
+        member[at : at + size] = bytes(one ^ 0xA5 for one in member[at : at + size]) if size == 1 else bytes(size)
+        found = repair(b"".join([*members[:n], bytes(member), *members[n + 1 :]]), tmp_path)
+        where = f"seed {seed}, {size} at {at} of member {n + 1}"
+        assert (found["roots"], found["kept"]["objects"]) == (whole["roots"], whole["kept"]["objects"]), where
+        assert found["kept"]["classes"] >= whole["kept"]["classes"], where
 
 
 def test_zeros_in_place_of_the_header_are_named(tmp_path: Path) -> None:
