@@ -116,6 +116,12 @@ static bool is_truncated(const struct hprof_summary *s)
     return has_finding(s, "REC-001") || has_finding(s, "REC-002") || has_finding(s, "GZ-005");
 }
 
+/* The check ends there (RULES.md M.2). */
+static bool has_damaged_member(const struct hprof_summary *s)
+{
+    return has_finding(s, "GZ-002") || has_finding(s, "GZ-003") || has_finding(s, "GZ-004");
+}
+
 bool has_readable_line(const struct hprof_summary *s)
 {
     return is_checked(s) && s->version[0] != '\0' &&
@@ -157,7 +163,8 @@ static void print_readable(const struct report *report)
                             : is_truncated(s) ? "none, they were in the missing tail"
                                               : "none");
     if (s->skipped > 0)
-        used += (size_t)snprintf(line + used, sizeof line - used, "; %s not checked", format_size(number, s->skipped));
+        used += (size_t)snprintf(line + used, sizeof line - used, "; %s not checked%s", format_size(number, s->skipped),
+                                 has_damaged_member(s) ? " (--repair reads on)" : "");
     if (s->missing_objects > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, "; at least %s object%s missing",
                                  format_exact(number, s->missing_objects), plural(s->missing_objects));

@@ -123,14 +123,20 @@ static void print_objects(FILE *out, const struct hprof_repair_result *repair, c
         fprintf(out, "    and objects of %" PRIu64 " other classes\n", losses->count - losses->shown);
 }
 
+enum { LOAD_CLASS = 0x02, CLASS_DUMP = 0x20 };
+
 /* What is so of all classes: NULL if some are as they were. */
 static const char *state_of_classes(const struct hprof_repair_result *repair)
 {
-    enum { LOAD_CLASS = 0x02, CLASS_DUMP = 0x20 };
-
     if (repair->stand_in_classes > 0 && repair->stand_in_classes == repair->subrecords_out[CLASS_DUMP])
         return "is left";
     return repair->stand_in_loads > 0 && repair->stand_in_loads == repair->records_out[LOAD_CLASS] ? "has its name" : NULL;
+}
+
+/* Without stand-ins nothing replaces the LOAD_CLASS records of a VM that was killed before they reached the disk. */
+static bool has_no_loaded_class(const struct hprof_repair_result *repair)
+{
+    return count_kept_objects(repair) > 0 && repair->records_out[LOAD_CLASS] == 0;
 }
 
 static void print_advice(FILE *out, size_t width, const char *advice)
@@ -170,4 +176,6 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
                  state);
         print_advice(out, width, refused);
     }
+    if (has_no_loaded_class(repair))
+        print_advice(out, width, "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens");
 }

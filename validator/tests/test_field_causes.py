@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from some_cases import any_one
 from test_field import HEAPS, WIDTHS, check, check_pipe, objects, read, record_offsets
 from tool import run
 
+DRAWS = int(os.environ.get("HPROF_DRAWS", "3"))
 REAL = ["jdk8", "jdk11", "jdk17", "jdk25"]  # they end with HEAP_DUMP_END
 
 
@@ -98,6 +100,22 @@ def test_a_part_in_the_middle_is_missing_or_there_twice(name: str, tmp_path: Pat
     assert shown >= 1  # of eight
 
 
+@pytest.mark.parametrize("name", ["agent8", "jdk8", "jdk25", "sa17"])
+def test_bytes_that_are_lost_among_definitions_have_a_cause(name: str, tmp_path: Path) -> None:
+    """In a dump without a HEAP_DUMP_END, too. The report is never only that the dump was truncated."""
+    data, seed = read(name), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    end = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    for _ in range(8):
+        size = dice.choice([1, 100, 4096, 8192])
+        at = dice.randrange(31, end - size)
+        broken = data[:at] + data[at + size :]
+        totals = check(broken, tmp_path)["totals"]
+        if totals.keys() & {"REC-001", "REC-002", "REC-003", "STR-001", "STR-006"}:  # else the text of a string is shorter
+            found = hint(broken, tmp_path)
+            assert "missing" in found or "a length is wrong" in found, f"seed {seed}, {size} at {at:#x}: {totals}"
+
+
 def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path) -> None:
     """The record goes on with the sub-records of the next one."""
     data = read("jdk25")
@@ -126,6 +144,51 @@ def test_a_page_of_zeros_in_the_only_segment(tmp_path: Path) -> None:
     found = repair(data[:start] + bytes(4096) + data[start + 4096 :], tmp_path)
     assert whole - found["kept"]["objects"] <= 4096 // 16
     assert found["roots"] == repair(data, tmp_path)["roots"]
+
+
+def test_damaged_text_of_strings_costs_no_class_object_or_root(tmp_path: Path) -> None:
+    """After a wrong byte a gzip member has other text up to its end, and some of it looks like a class with thousands of fields."""
+    data, seed = read("jdk25"), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    whole = repair(data, tmp_path)
+    members = [gzip.compress(data[at : at + (1 << 20)], 1) for at in range(0, len(data), 1 << 20)]
+    assert next(body for tag, body, _ in record_offsets(data) if tag != 1) > 2 << 20
+    for _ in range(DRAWS):
+        n, size = dice.randrange(2), dice.choice([1, 40, 4096])
+        at = dice.randrange(1000, len(members[n]) - size - 8)
+        member = bytearray(members[n])
+        member[at : at + size] = bytes(one ^ 0xA5 for one in member[at : at + size]) if size == 1 else bytes(size)
+        found = repair(b"".join([*members[:n], bytes(member), *members[n + 1 :]]), tmp_path)
+        where = f"seed {seed}, {size} at {at} of member {n + 1}"
+        assert (found["roots"], found["kept"]["objects"]) == (whole["roots"], whole["kept"]["objects"]), where
+        assert found["kept"]["classes"] >= whole["kept"]["classes"], where
+
+
+def test_zeros_in_place_of_the_header_are_named(tmp_path: Path) -> None:
+    data = read("jdk17")
+    for size in (31, 512, 4096):
+        (one,) = check(bytes(size) + data[size:], tmp_path)["findings"]
+        assert one["found"].startswith("zeros in place of the header")
+
+
+def test_a_dump_that_ends_before_its_heap_dump_has_a_cause(tmp_path: Path) -> None:
+    data = read("jdk17")
+    definitions = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    for size in (31, definitions):
+        assert hint(data[:size], tmp_path) == "the VM was killed, or the disk was full, before the heap dump was written"
+
+
+def test_the_check_says_that_repair_goes_on_after_a_damaged_gzip_member(tmp_path: Path) -> None:
+    data = read("jdk17")
+    members = [gzip.compress(data[at : at + (1 << 20)]) for at in range(0, len(data), 1 << 20)]
+    assert len(members) > 2
+    crc = len(members[0]) + len(members[1]) - 8
+    packed = bytearray(b"".join(members))
+    packed[crc] ^= 1
+    (tmp_path / "broken").write_bytes(packed)
+    assert re.search(r"\n  readable: .* not checked \(--repair reads on\)\n", run("broken", cwd=tmp_path).out)
+    assert run("--repair", "copy", "broken", cwd=tmp_path).status == 0
+    assert (tmp_path / "copy").read_bytes() == data
 
 
 def test_a_gzip_file_without_its_trailer_is_repaired_whole(tmp_path: Path) -> None:

@@ -139,6 +139,9 @@ def test_readers_that_refuse_a_dump_without_classes_are_named(tmp_path: Path) ->
     text = repair(start[:HEADER] + utf8(7, "a") + record(0x1C, heap) + END, tmp_path)[1]
     assert "MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark open it\n" in text
     assert "refuses" not in repair(start + VALID[len(start) :], tmp_path)[1]
+    arrays = b"".join(struct.pack(">BQIIB", 0x23, 0x1000 + 8 * n, 0, 1, 8) + b"\0" for n in range(20))
+    text = repair(start[:HEADER] + utf8(7, "a") + record(0x1C, arrays) + END, tmp_path, "--no-stand-ins")[1]
+    assert "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens\n" in text
 
 
 def test_a_dump_that_lacks_nothing_gets_no_stand_ins(tmp_path: Path) -> None:

@@ -103,6 +103,8 @@ static const char *kind_of_file(const uint8_t *p, size_t n)
         return "a part of a dump, without its header: FILE.p0, FILE.p1 and so on belong after FILE";
     if (n >= ZEROS_LEAST && is_zero(p, n))
         return "zeros: the file was made, and nothing was written to it";
+    if (n >= HEADER_SIZE && is_zero(p, HEADER_SIZE))
+        return "zeros in place of the header: the beginning was lost, or never written";
     return n >= TAR_SIZE && memcmp(p + TAR_SIZE - 5, "ustar", 5) == 0 ? "a tar archive" : NULL;
 }
 

@@ -39,12 +39,17 @@ static unsigned bits_of_lost_class(struct file *file, uint64_t id, uint64_t clas
     return bits ? BITS_ID_4 + bits : 0;
 }
 
+static bool knows_no_class(const struct file *file)
+{
+    return !file->classes.loaded.count && !file->classes.layouts.count;
+}
+
 /* Each object names its class, each class itself, and both a stack trace. `other` is the ID of the object or of the superclass. */
 static unsigned bits_of_class(struct file *file, uint64_t other, uint64_t class_id, uint32_t trace_serial)
 {
     const struct classes *classes = &file->classes;
 
-    if (!classes->loaded.count && !classes->layouts.count)
+    if (knows_no_class(file))
         return BITS_TAG + bits_of_trace(file, trace_serial); /* no class is known yet */
     if (!classes_find(classes, class_id) && classes_find_layout(classes, class_id) == LAYOUT_NONE)
         return bits_of_lost_class(file, other, class_id, trace_serial);
@@ -114,8 +119,9 @@ unsigned bits_of_subrecord(struct file *file, const uint8_t *p, uint64_t *last)
 
     switch (*p) {
     case SUB_CLASS_DUMP:
-        return read_CLASS_DUMP(&c, id_size, &class) ? bits_of_class(file, class.super_id, class.class_id, class.trace_serial)
-                                                    : 0;
+        if (!read_CLASS_DUMP(&c, id_size, &class) || (knows_no_class(file) && (class.reserved1 || class.reserved2)))
+            return 0; /* text has such bytes, and the number of fields in it may lead far */
+        return bits_of_class(file, class.super_id, class.class_id, class.trace_serial);
     case SUB_INSTANCE_DUMP:
         return read_INSTANCE_DUMP(&c, id_size, &instance) ? bits_of_instance(file, &instance) : 0;
     case SUB_OBJECT_ARRAY_DUMP:

@@ -169,6 +169,9 @@ static bool has_objects_without_roots(const struct engine *e)
 const char *choose_hint(struct engine *e)
 {
     enum { LEAST_MISSING = 16 }; /* a lost segment has more */
+    static const char within[] = "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
+    bool lost_something = e->file.losses.definitions || e->file.losses.heap_dump;
+    bool resumed = lost_something && !e->framing.truncated;
     const char *gap;
     const uint64_t *totals = e->run.summary->totals;
     const struct {
@@ -185,9 +188,11 @@ const char *choose_hint(struct engine *e)
         {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
         {RULE_REC_002, end_is_there(e)
                            ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
+                       : resumed                     ? within
                        : e->framing.within_subrecord ? EARLY_END
                                                      : "the dump was truncated (" EARLY_END "), or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
+        {RULE_REC_016, "the VM was killed, or the disk was full, before the heap dump was written"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
     };
     bool is_malformed = e->run.sum.sound_until < e->run.sum.bytes;
@@ -225,12 +230,14 @@ const char *choose_hint(struct engine *e)
     if (totals[RULE_REC_013] && e->file.version == V103)
         return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.failed && !end_is_there(e))
-        return NULL;
+        return resumed ? within : NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (totals[causes[i].rule])
             return causes[i].cause;
-    if (e->file.losses.definitions || e->file.losses.heap_dump)
-        return "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
+    if (lost_something)
+        return within;
+    if (totals[RULE_STR_006] > e->run.summary->quirks[RULE_STR_006] + e->run.summary->quirk_notes[RULE_STR_006])
+        return "strings are missing that names refer to: bytes among the UTF8 records were lost, or never written";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
         return "a whole segment or part of the heap dump was lost, or what wrote the dump left objects out";
     if (has_objects_without_roots(e))
