@@ -629,6 +629,31 @@ def arrays_in_an_array(layout: Layout, size: int) -> Iterator[Bytes]:
     )
 
 
+@shape_by_id_size("damage-after-each-object")
+def damage_after_each(layout: Layout, size: int) -> Iterator[Bytes]:
+    """One object is missing, so a repair looks for it in what is skipped each time."""
+    row = layout.array(0) * 12 + b"\x99" * 9
+    count, width = size // len(row), len(layout.array(0))
+    columns = [(i * width + 1, layout.id_size, numbers(count, 96, 0x2000 + 8 * i)) for i in range(12)]
+    node = layout.class_dump(0x100, OBJECT, layout.id_size, fields=layout.ids(1) + b"\x02")
+    missing = layout.instance(0x1000, 0x100, layout.ids(0x1008))
+    yield from in_heap(layout, node, missing, table(row, count, *columns))
+
+
+@shape_by_id_size("chains-that-cross-the-end-of-an-array")
+def chains_that_cross(layout: Layout, size: int) -> Iterator[Bytes]:
+    """One object is missing. In an array objects lead to an array that ends far after it: does a sub-record begin there?"""
+    far, ids, width = 2 << 20, layout.id_size, len(layout.instance(0, OBJECT))
+    node = layout.class_dump(0x1000000, OBJECT, ids, fields=layout.ids(1) + b"\x02")
+    missing = layout.instance(0x1000008, 0x1000000, layout.ids(0x1000010))
+    row = layout.instance(0, OBJECT) * 4 + layout.objects(0x1000018, OBJECT, b"")
+    count = max(size - 2 * far, size // 4) // len(row)
+    counts = numbers(count, -(len(row) // ids), (count * len(row) + far) // ids)
+    columns = [(i * width + 1, ids, numbers(count, 32, 0x1000020 + 8 * i)) for i in range(4)]
+    payload = table(row, count, *columns, (4 * width + 5 + ids, 4, counts))
+    yield from in_heap(layout, node, missing, layout.array(0x1000, bytes(payload)), layout.array(0x1008, bytes(2 * far)))
+
+
 @shape_by_id_size("large-classes-of-missing-classes")
 def large_classes(layout: Layout, size: int) -> Iterator[Bytes]:
     """Each says that its instances have half a megabyte, which its superclass, a stand-in, would have."""

@@ -133,6 +133,22 @@ def test_time_and_memory_of_a_repair_follow_the_bytes(hostile: Shape, tmp_path: 
         assert large.memory <= PER_BYTE_OF_REPAIR * there + PER_BYTE * copied + CONSTANT, costs
 
 
+LOST = [shape for shape in SHAPES if shape.name.startswith(("damage-after-each", "chains-that-cross"))]
+CHECKS = 8
+
+
+@pytest.mark.parametrize("hostile", random.sample(LOST, 1) if TAKES_SOME else LOST, ids=lambda s: s.name)
+def test_a_repair_that_looks_for_lost_objects_takes_as_long_as_some_checks(hostile: Shape, tmp_path: Path) -> None:
+    """A window of the dump must not be read for each item: that is linear, but a thousand times as long."""
+    path = tmp_path / "dump.hprof"
+    write(path, hostile.make(SIZE // 2))
+    check = cost(path, enough=0)
+    enough = CHECKS * check.seconds + NOISE
+    repair = cost(path, "--force", "--repair", str(tmp_path / "copy.hprof"), enough=enough)
+    assert repair.status == 0
+    assert repair.seconds <= enough, (check, repair)
+
+
 def write_row(hostile: Shape, costs: list[tuple[int, Cost]]) -> None:
     assert TABLE
     table = Path(TABLE)

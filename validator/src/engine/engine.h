@@ -146,6 +146,7 @@ struct engine {
     struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
+    uint64_t looked_after;           /* bytes that were looked over after arrays, for lost objects: see may_look_again() */
     bool is_followed;                /* who called reads the dump after the check, by its jumps */
     unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
     char hint[160];                  /* one that has numbers */

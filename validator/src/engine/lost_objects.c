@@ -7,6 +7,7 @@
 
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
+#include "engine/trail.h"
 #include "format/header.h"
 #include "format/tags.h"
 #include "reread/replay.h"
@@ -96,8 +97,11 @@ struct range {
 static bool goes_on_after(struct engine *e, const struct range *range, uint64_t size)
 {
     uint64_t here = e->in.offset;
-    bool goes_on = size <= range->most - here && input_skip(&e->in, size) == size && subrecords_begin_here(e);
+    bool goes_on;
 
+    if (size > range->most - here || !may_look_again(&e->looked_after, here, WAY_SIGHT))
+        return false;
+    goes_on = input_skip(&e->in, size) == size && subrecords_begin_here(e);
     return input_seek(&e->in, here) && input_need(&e->in, HEAD_SIZE) && goes_on;
 }
 
@@ -254,9 +258,8 @@ static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
             look_into(e, r->heap_end, &(struct jump){.to = item.offset + item.size, .heap_end = r->heap_end});
         else if (item.kind == REPLAY_DAMAGE && replay_is_in_heap(r))
             look_into(e, r->heap_end < end ? r->heap_end : end, &item.jump);
-        /* A sub-record can be passed from within. */
-        if (e->in.offset > item.offset && (item.kind != REPLAY_SUBRECORD || e->in.offset - item.offset > item.size) &&
-            !input_seek(&e->in, item.offset))
+        /* An item is passed from within: to go back would cost time. */
+        if (e->in.offset - item.offset > item.size && !input_seek(&e->in, item.offset + item.size))
             return;
         if (!replay_pass(r, &item))
             return;

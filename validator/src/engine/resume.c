@@ -229,7 +229,7 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
         return 0;
     search = search_in(e, &s, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here);
     search.past = size < s.size ? size : 0;
-    if (!may_look_again(e, search.past > until ? search.past : until))
+    if (!may_look_again(&e->framing.looked_again, e->in.offset, search.past > until ? search.past : until))
         return 0;
     search.is_doubt = is_doubt;
     way = find_way(&search, from, until < s.size ? until : s.size);

@@ -176,13 +176,13 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 /* ---- The way ---- */
 
-bool may_look_again(struct engine *e, uint64_t bytes)
+bool may_look_again(uint64_t *looked, uint64_t offset, uint64_t bytes)
 {
     enum { TIMES = 8 };
 
-    if (e->framing.looked_again + bytes > TIMES * (e->in.offset + WAY_SIGHT))
+    if (*looked + bytes > TIMES * (offset + WAY_SIGHT))
         return false;
-    e->framing.looked_again += bytes;
+    *looked += bytes;
     return true;
 }
 
@@ -255,7 +255,7 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
     if (trail.doubtful < trail.items.count)
         first = trail.items.at[trail.doubtful % MARKS];
     first = before_phantoms(e, first);
-    if (failed_at <= e->framing.frontier && !may_look_again(e, failed_at - first))
+    if (failed_at <= e->framing.frontier && !may_look_again(&e->framing.looked_again, e->in.offset, failed_at - first))
         return WAY_NONE;
     if (failed_at > e->framing.frontier)
         e->framing.frontier = failed_at;

@@ -6,11 +6,11 @@ static bool skip(struct replay *r, uint64_t n)
     return input_skip(r->in, n) == n;
 }
 
-/* False if the jump leads to the end. */
+/* The input is where the jump begins, or between its ends. False if the jump leads to the end. */
 static bool follow_jump(struct replay *r, const struct jump *jump)
 {
     r->next_jump++;
-    if (jump->to == UINT64_MAX || !skip(r, jump->to - jump->from))
+    if (jump->to == UINT64_MAX || !skip(r, jump->to - r->in->offset))
         return false;
     r->heap_end = jump->heap_end > jump->to ? jump->heap_end : jump->to;
     return true;
