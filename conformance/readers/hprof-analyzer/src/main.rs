@@ -1,6 +1,6 @@
 //! Reads a dump with the crate hprof-analyzer and prints what its first pass found: counts and digests, PROTOCOL.md 1. What later
-//! passes decode of objects goes into their report alone. `objread`, of the feature `native`, shows one object, its values as JSON
-//! without their type; it is not asked.
+//! passes decode of objects goes into their report alone. `objread`, of the feature `native`, shows one object, its values as JSON for
+//! display; it is not asked.
 
 #[path = "../../rust/found.rs"]
 mod found;
