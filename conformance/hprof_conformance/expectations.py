@@ -131,10 +131,10 @@ def also_compared(expectations: Expectations, hello: Hello) -> Expectations:
 def no_longer(expectations: Expectations, hello: Hello) -> list[Surprise]:
     """What was compared once, and the reader does not give or support now."""
     found = {
-        "not compared": [one for one in expectations.compared if one not in (*hello.counts, *hello.digests)],
-        "not supported": [one for one in expectations.supported if one in hello.unsupported],
+        "no longer compared": [one for one in expectations.compared if one not in (*hello.counts, *hello.digests)],
+        "no longer supported": [one for one in expectations.supported if one in hello.unsupported],
     }
-    return [Surprise("the hello", f"{', '.join(names)}: {what}, as before") for what, names in found.items() if names]
+    return [Surprise("the hello", f"{what}: {', '.join(names)}") for what, names in found.items() if names]
 
 
 def compare(expectations: Expectations, seen: dict[str, Seen], all_cases: set[str], complete: bool) -> list[Surprise]:
