@@ -56,7 +56,11 @@ def test_a_loss_in_it_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("    print(json.dumps(HELLO", "    print('loading')\n    print(json.dumps(HELLO", "the hello: no longer compared: strings, classes, "),
+        (
+            "    print(json.dumps(HELLO",
+            "    print('a line')\n    print(json.dumps(HELLO",
+            "the hello: no longer compared: strings, ",
+        ),
         ('"unsupported": {', '"unsupported": {"id-size-4": "too small", ', "the hello: no longer supported: id-size-4"),
     ],
 )
