@@ -246,7 +246,7 @@ def _run() -> int:
     rows = matrix.run(root, build / "readers", some_readers, fed, limits, max(asked.jobs, 1), progress)
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
-    result = report.make(rows, chosen, known, surprises, made)
+    result = report.make(rows, chosen, known, surprises, made, max(asked.jobs, 1), progress)
     for name, text_of in RESULTS.items():
         (folder / name).write_text(text_of(result), encoding="utf-8")
     return _conclude(asked, result, folder)

@@ -464,6 +464,13 @@ def test_a_producer_of_ones_own(script: str, status: int, words: str, tmp_path: 
     assert found[0] == status and words in found[1], found[1]
 
 
+def test_a_count_and_an_entry_of_one_name_are_both_pinned() -> None:
+    reply = Reply("a/b", "accepted", counts={"instances": 1}, digests={"instances": NOTHING})
+    verdict = outcomes.assess(case("accept"), hello(digests=["instances"]), reply)
+    pinned = {"instances": f"1; 0 items, {NOTHING.sum}"}
+    assert report.outcome_and_differences(verdict) == (outcomes.WRONG_COUNTS, pinned)
+
+
 def test_a_reader_that_cannot_be_built_fails(tmp_path: Path) -> None:
     """A reader whose tools are not here is left out."""
     (jol,) = (one for one in read_readers(ROOT) if one.name == "jol")

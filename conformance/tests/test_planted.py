@@ -60,6 +60,13 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ),
     ("shark-stream", "roots++;", "if (tag != HprofRecordTag.ROOT_THREAD_OBJECT) roots++;"),
     ("shark-stream", "kinds.merge(tag, 1L, Long::sum);", "kinds.merge(HprofRecordTag.ROOT_JNI_GLOBAL, 1L, Long::sum);"),
+    ("visualvm", 'found.merge("ROOT_" + kind, 1L, Long::sum);', 'found.merge("ROOT_STICKY_CLASS", 1L, Long::sum);'),
+    (  # one kind of roots
+        "netbeans",
+        "for (Object one : heap.getGCRoots()) {",
+        'for (Object one : heap.getGCRoots()) { if (((GCRoot) one).getKind().equals("Java frame")) continue;',
+    ),
+    ("jhat", "counts[((Root) all.nextElement()).getType()]++;", "counts[Math.max(((Root) all.nextElement()).getType(), 4)]++;"),
     ("shark-stream", ".text(text)", ".text(text.length() > 60 ? text.substring(0, 60) : text)"),
     (  # NaN made canonical
         "haha-mat",
