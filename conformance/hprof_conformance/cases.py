@@ -168,6 +168,7 @@ class _Listed:
     rules: list[str]
     counts: dict[str, int] | None
     requires: list[str] | None
+    has_content: bool = True  # it can be read, so readers are compared with it
     sha256: str | None = None
 
 
@@ -252,6 +253,7 @@ def _listed(root: Path) -> list[_Listed]:
             rules=sorted({finding["rule"] for finding in one["findings"]}),
             counts=counts_of(Holds(**{"references": None, "objects_by_class": None, **one["counts"]})),
             requires=one["requires"],
+            has_content="objects_by_class" in one["counts"],
             sha256=one["sha256"],
         )
         for one in read_json(corpus / "manifest.json")["files"]
@@ -286,6 +288,8 @@ def _read(listed: list[_Listed], truths: Truths) -> list[Case]:
     found = []
     for one in listed:
         truth, features, size = truths.of(one)
+        if one.has_content and truth.exact is None:
+            raise RefusedError(f"{one.file}: the Python reader does not read its content, which corpus/manifest.json has")
         found.append(Case(one.name, one.file, one.member, one.about, one.should, one.rules, features, size, truth))
     return found
 

@@ -89,6 +89,8 @@ class Program:
             match = _HISTOGRAM.match(line)
             if match and "/" not in match[2]:
                 found[class_name(match[2])] += int(match[1])
+        if not found:
+            raise FailedError("GC.class_histogram lists no class")
         return found
 
 

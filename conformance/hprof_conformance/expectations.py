@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hprof_conformance.files import read_toml
+from hprof_conformance.protocol import Hello
+from hprof_corpus.truth import FEATURES
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Expected:
 class Expectations:
     version: str = ""
     cases: dict[str, Expected] = field(default_factory=dict)
+    compared: list[str] = field(default_factory=list)  # in a file of --failures: counts and digests that the reader has given
+    supported: list[str] = field(default_factory=list)  # likewise: features
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,8 @@ def read(path: Path) -> Expectations:
         return Expectations()
     found = read_toml(path)
     cases = [Expected(**one) for one in found.get("cases", [])]
-    return Expectations(found["version"], {one.case: one for one in cases})
+    named = {one.case: one for one in cases}
+    return Expectations(found["version"], named, found.get("compared", []), found.get("supported", []))
 
 
 def _toml(value: object) -> str:
@@ -62,6 +67,7 @@ def write(path: Path, title: str, expectations: Expectations) -> None:
     lines = [
         f"# {title}: what is not as it should be. `conformance/run --update` removes lines; with `--accept` it adds them.",
         f"version = {json.dumps(expectations.version)}",
+        *(f"{name} = {_toml(words)}" for name in ("compared", "supported") if (words := getattr(expectations, name))),
         "cases = [",
     ]
     for one in sorted(expectations.cases.values(), key=lambda one: one.case):
@@ -115,6 +121,22 @@ def _unlike(expected: Expected, seen: Seen) -> str:
     return f"{seen.outcome}, as expected, but {'; '.join(words)}"
 
 
+def also_compared(expectations: Expectations, hello: Hello) -> Expectations:
+    """With what the reader gives and supports now; what it gave before stays."""
+    compared = dict.fromkeys([*expectations.compared, *hello.counts, *hello.digests])
+    supported = dict.fromkeys([*expectations.supported, *(one for one in FEATURES if one not in hello.unsupported)])
+    return replace(expectations, compared=[*compared], supported=[*supported])
+
+
+def no_longer(expectations: Expectations, hello: Hello) -> list[Surprise]:
+    """What was compared once, and the reader does not give or support now."""
+    found = {
+        "no longer compared": [one for one in expectations.compared if one not in (*hello.counts, *hello.digests)],
+        "no longer supported": [one for one in expectations.supported if one in hello.unsupported],
+    }
+    return [Surprise("the hello", f"{what}: {', '.join(names)}") for what, names in found.items() if names]
+
+
 def compare(expectations: Expectations, seen: dict[str, Seen], all_cases: set[str], complete: bool) -> list[Surprise]:
     """A line whose case no longer exists is a surprise if the run was `complete`."""
     found = []
@@ -141,4 +163,4 @@ def updated(before: Expectations, version: str, seen: dict[str, Seen], all_cases
             kept = old.reason if old is not None and outcome in old.outcome.split(" or ") else ""
             words = old.outcome if old is not None and kept else outcome
             cases[case] = Expected(case, words, accept.reason or kept or one.detail or outcome, accept.finding, differs)
-    return Expectations(version, cases)
+    return Expectations(version, cases, before.compared, before.supported)

@@ -10,17 +10,17 @@ from pathlib import Path
 
 from hprof_conformance import steps
 from hprof_conformance.files import locked
-from hprof_conformance.jvms import NotHereError
+from hprof_conformance.jvms import NotBuiltError, NotHereError
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
 
 
 def install(command: Sequence[str | Path], folder: Path, log: Path) -> None:
-    """Raises NotHereError."""
+    """Raises NotBuiltError."""
     status = steps.run(command, folder, log)
     if status:
         last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
-        raise NotHereError(f"{Path(command[0]).name} ended with {status}: {' '.join(last)[:500]}")
+        raise NotBuiltError(f"{Path(command[0]).name} ended with {status}: {' '.join(last)[:500]}")
 
 
 def need(program: str) -> str:
@@ -32,6 +32,14 @@ def need(program: str) -> str:
 
 def digest(paths: list[Path], *words: str) -> str:
     return hashlib.sha256("\0".join([*(path.read_text(encoding="utf-8") for path in paths), *words]).encode()).hexdigest()
+
+
+def copy_source(path: Path, copy: Path, replace: dict[str, str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    for old, new in replace.items():
+        text = text.replace(old, new)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(text, encoding="utf-8")
 
 
 def build(
@@ -49,12 +57,8 @@ def _build(home: Path, sources: list[Path], pom: Path, into: Path, replace: dict
     if not stamp.exists() or stamp.read_text(encoding="ascii") != state:
         shutil.rmtree(into, ignore_errors=True)
         copies = into / "sources"
-        copies.mkdir(parents=True)
         for path in sources:
-            text = path.read_text(encoding="utf-8")
-            for old, new in (replace or {}).items():
-                text = text.replace(old, new)
-            (copies / path.name).write_text(text, encoding="utf-8")
+            copy_source(path, copies / path.name, replace or {})
         to = f"-DoutputDirectory={into / 'jars'}"
         install([need("mvn"), "-q", "-B", "-f", pom, f"{_COPY}:copy-dependencies", to], into, into / "mvn.log")
         (into / "classes").mkdir()

@@ -20,6 +20,10 @@ class NotHereError(Exception):
     """A reader or a producer cannot run on this machine; the message says why."""
 
 
+class NotBuiltError(NotHereError):
+    """It could, if it had not failed to build or to install."""
+
+
 @dataclass(frozen=True)
 class Jvm:
     home: Path  # within `root`

@@ -171,8 +171,11 @@ def _compare_readers(
         if asked.update and path is not None:
             accept = expectations.Accept(asked.accept, asked.finding, asked.reason)
             known[name] = expectations.updated(known[name], row.hello.version, found_now, all_cases, accept)
+            if asked.failures:
+                known[name] = expectations.also_compared(known[name], row.hello)
             expectations.write(path, row.reader.title, known[name])
         found[name] = expectations.compare(known[name], found_now, all_cases, complete)
+        found[name] += expectations.no_longer(known[name], row.hello)
         if row.ended:
             found[name].append(expectations.Surprise("the end of the run", row.ended))
     return known, found
@@ -243,28 +246,29 @@ def _run() -> int:
     rows = matrix.run(root, build / "readers", some_readers, fed, limits, max(asked.jobs, 1), progress)
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
-    result = report.make(rows, chosen, known, surprises, made)
+    result = report.make(rows, chosen, known, surprises, made, max(asked.jobs, 1), progress)
     for name, text_of in RESULTS.items():
         (folder / name).write_text(text_of(result), encoding="utf-8")
     return _conclude(asked, result, folder)
 
 
 def _conclude(asked: argparse.Namespace, result: report.Json, folder: Path) -> int:
-    """Differences fail unless another version is installed than the expectations name."""
+    """Differences fail unless another version is installed than the expectations name. That of a reader of the user's own is the
+    one under test."""
     sys.stdout.write(texts.matrix(result))
     failed = False
     sizes = {case["name"]: case["bytes"] for case in result["cases"]}
     for one in (*result["readers"], *result["producers"]):
         differs = {cell["case"]: cell.get("differs", []) for cell in one.get("results", [])}
         expected_version = _expected(asked, one["name"]).version
-        other = bool(expected_version) and one["version"] != expected_version
+        other = bool(expected_version) and one["version"] != expected_version and not asked.failures
         for surprise in sorted(one["surprises"], key=lambda surprise: sizes.get(surprise["case"], 0)):
             print(f"{one['name']}: {surprise['case']}: {surprise['what']}{' (another version)' if other else ''}")
             known = {each["what"]: each["words"] for each in differs.get(surprise["case"], []) if "words" in each}
             for what, words in known.items():
                 print(f"    {what}: {words}")
         failed = failed or (bool(one["surprises"]) and not other)
-        if not one["ran"] and (asked.producer or asked.filter or report.fails_calibration(one)):
+        if not one["ran"] and not one["surprises"] and (asked.producer or asked.filter or report.fails_calibration(one)):
             print(f"{one['name']} {one['version']}: {one['why_not']}")
             failed = True
     print(f"\nThe page: {folder / 'index.html'}")

@@ -16,7 +16,7 @@ from pathlib import Path
 from hprof_conformance import calibration, readers
 from hprof_conformance.calibration import Step
 from hprof_conformance.cases import Case
-from hprof_conformance.jvms import NotHereError
+from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.outcomes import Verdict, assess, notices_of_valid
 from hprof_conformance.protocol import FieldsError, Hello, ProtocolError, Reply
 from hprof_conformance.readers import Reader
@@ -96,6 +96,8 @@ def run_reader(
             row.by_hand = readers.by_hand(root, reader, build / reader.name)
     except NotHereError as error:
         row.why_not = str(error)
+        if isinstance(error, NotBuiltError):
+            row.calibration = [Step("it is built", False, str(error))]
         return row
     folder = Path(tempfile.mkdtemp(prefix=f"hprof-{reader.name}-"))
     session = Session(command, folder, limits, stop)

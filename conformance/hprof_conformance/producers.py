@@ -96,10 +96,10 @@ def _unread(dump: Dump, size: int, content: str, fine: bool) -> Json:
     return {"how": dump.how, "bytes": size, "valid": fine, **empty, "content": content, "fine": fine}
 
 
-def check(tool: Path, dump: Dump) -> Json:
+def check(tool: Path, dump: Dump, says: bool) -> Json:
     """`fine`: valid in the producer's profile, without a warning, and the content is what the program says. An interrupted dump is
     fine if it is invalid, or has a warning, and the offset from which on it is incomplete is right. A dump may end before it can be
-    interrupted."""
+    interrupted. `says`: the producer is known to say what it dumped."""
     if dump.file is None:  # an interrupted producer may delete what is not complete
         return _unread(dump, 0, dump.note or "nothing is left", dump.interrupted)
     size = dump.file.stat().st_size
@@ -118,7 +118,9 @@ def check(tool: Path, dump: Dump) -> Json:
             compared = _filtered(dump.file, dump.original, dump.planted)
         elif dump.facts:
             compared = facts.compare(dump.file, dump.facts)
-        is_compared = dump.facts or dump.original
+        elif says:
+            compared = facts.Compared([facts.Difference("facts", "none", "those of the program")], 0, 0)
+        is_compared = dump.facts or dump.original or says
         content = "; ".join(map(str, compared.differences)) if is_compared else NOT_COMPARED
         fine = is_valid and not left and not compared.differences
     return {
@@ -196,6 +198,12 @@ def _gold(setting: Setting, version: str, dump: Dump, checked: Json) -> Gold:
     )
 
 
+def _failed(found: Json, error: Exception) -> Json:
+    found["why_not"] = str(error)
+    found["surprises"] = [{"case": "the run", "what": str(error)}]
+    return found
+
+
 def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], None], accept: Accept | None, gold: bool) -> Json:
     found: Json = {
         "name": producer.name,
@@ -214,9 +222,11 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
         tool, jvm = built(root, "hprof-validate", "validator"), _jvm(root, producer)
         found["version"] = _version(root, producer, jvm)
         folder = jvm.folder(producer.name)
-    except (NotHereError, subprocess.SubprocessError, OSError) as error:
+    except NotHereError as error:
         found["why_not"] = str(error)
         return found
+    except (subprocess.SubprocessError, OSError) as error:
+        return _failed(found, error)
     setting = Setting(root, build, folder, producer, jvm)
     kept: list[Gold] = []
     try:
@@ -225,16 +235,18 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
             if dump.left_out:
                 found["left_out"].append({"how": dump.how, "why": dump.note})
                 continue
-            found["dumps"].append(check(tool, dump))
+            found["dumps"].append(check(tool, dump, says=not producer.own and dump.how not in producer.not_compared))
             if dump.file is None:
                 continue
             if gold:
                 kept.append(_gold(setting, found["version"], dump, found["dumps"][-1]))
             shutil.rmtree(dump.file.parent)  # a folder for each way: Setting.place
         found["ran"] = True
-    except (NotHereError, FailedError, subprocess.SubprocessError, OSError) as error:
+    except NotHereError as error:
         found["why_not"] = str(error)
         return found
+    except (FailedError, subprocess.SubprocessError, OSError) as error:
+        return _failed(found, error)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if gold and [one["how"] for one in found["dumps"]] == producer.ways:

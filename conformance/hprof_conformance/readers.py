@@ -12,7 +12,7 @@ from pathlib import Path
 from hprof_conformance import javaproject, jvms
 from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.files import locked, read_toml
-from hprof_conformance.javaproject import digest, install, need
+from hprof_conformance.javaproject import copy_source, digest, install, need
 from hprof_conformance.jvms import NotHereError
 from hprof_corpus.truth import FEATURES
 
@@ -40,7 +40,7 @@ class Reader:
     references: str = "exact"
     main: str = ""  # java: the class of the adapter
     sources: list[str] = field(default_factory=list)  # java: beside those of the folder
-    replace: dict[str, str] = field(default_factory=dict)  # java: in the sources
+    replace: dict[str, str] = field(default_factory=dict)  # in our sources
     jdk8_tools: bool = False  # java: it is part of the tools.jar of JDK 8
     installed: str = ""  # java: the variable that names an Eclipse application which the user has installed
     bundle: str = ""  # java: the one whose version is the reader's
@@ -140,14 +140,18 @@ def _program(root: Path, reader: Reader, build: Path) -> list[str]:
 
 def _crate(root: Path, reader: Reader, build: Path) -> None:
     stamp = build / "stamp"
-    project = reader.folder / "Cargo.toml"
-    shared = root / "conformance" / "readers" / "rust"
-    state = digest([*reader.folder.glob("Cargo.*"), *reader.folder.glob("src/*.rs"), *shared.glob("*.rs")], reader.crate)
+    folders = root / "conformance" / "readers"
+    own = [*reader.folder.glob("Cargo.*"), *reader.folder.glob("src/*.rs"), *folders.glob("rust/*.rs")]
+    state = digest(sorted(own), reader.crate, str(reader.replace))
     with locked(build):
         if stamp.exists() and stamp.read_text(encoding="ascii") == state:
             return
         build.mkdir(parents=True, exist_ok=True)
-        what: list[str | Path] = ["--path", reader.folder] if project.exists() else list(reader.crate.split())
+        what: list[str | Path] = list(reader.crate.split())
+        if not what:
+            for path in own:
+                copy_source(path, build / "sources" / path.relative_to(folders), reader.replace)
+            what = ["--path", build / "sources" / reader.name]
         options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
         install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
         stamp.write_text(state, encoding="ascii")

@@ -7,6 +7,8 @@ import json
 import platform
 import subprocess
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +83,11 @@ def scores(row: Row) -> Json:
 
 
 def outcome_and_differences(verdict: Verdict) -> tuple[str, dict[str, str]]:
-    """As an expectation pins them."""
-    pinned = [] if verdict.is_fine else verdict.differences
-    return verdict.outcome, {one.what: "failed" if one.is_failure else one.found for one in pinned}
+    """As an expectation pins them. A count and an entry may have one name."""
+    pinned: dict[str, list[str]] = {}
+    for one in [] if verdict.is_fine else verdict.differences:
+        pinned.setdefault(one.what, []).append("failed" if one.is_failure else one.found)
+    return verdict.outcome, {what: "; ".join(found) for what, found in pinned.items()}
 
 
 def fails_calibration(one: Json) -> bool:
@@ -106,18 +110,22 @@ def _case(case: Case) -> Json:
     }
 
 
-def _words(rows: list[Row]) -> dict[tuple[str, str, str], str]:
+def _words(rows: list[Row], jobs: int, progress: Callable[[str], None]) -> dict[tuple[str, str, str], str]:
     """By reader, case and count or entry: what is wrong. A dump is read once for all readers."""
     asked: dict[str, list[tuple[Row, Cell, Difference]]] = {}
     for row in rows:
         for cell in row.cells if row.hello else ():
             if cell.verdict.outcome != UNSUPPORTED:
                 asked.setdefault(cell.case.name, []).extend((row, cell, one) for one in cell.verdict.differences)
+    asked = {name: some for name, some in asked.items() if some}
+    cases = [some[0][1].case for some in asked.values()]
+    wrong = [[(row.hello.references if row.hello else "exact", one) for row, _, one in some] for some in asked.values()]
     found: dict[tuple[str, str, str], str] = {}
-    for name, some in asked.items():
-        if some:
-            words = in_words(some[0][1].case, [(row.hello.references if row.hello else "exact", one) for row, _, one in some])
+    with ProcessPoolExecutor(jobs) as pool:
+        for number, ((name, some), words) in enumerate(zip(asked.items(), pool.map(in_words, cases, wrong), strict=True), 1):
             found |= {(row.reader.name, name, one.what): each for (row, _, one), each in zip(some, words, strict=True) if each}
+            if number % 100 == 0:
+                progress(f"saying in words what is wrong: {number} of {len(asked)} dumps")
     return found
 
 
@@ -186,9 +194,11 @@ def make(
     expectations: dict[str, Expectations],
     surprises: dict[str, list[Surprise]],
     producers: list[Json],
+    jobs: int = 1,
+    progress: Callable[[str], None] = lambda words: None,
 ) -> Json:
     now = datetime.datetime.now(datetime.UTC)
-    words = _words(rows)
+    words = _words(rows, jobs, progress)
     return {
         "format": 2,
         "run": {

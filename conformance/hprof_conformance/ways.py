@@ -50,6 +50,7 @@ class Producer:
     ways: list[str] = field(default_factory=list)  # of `kind`
     options: dict[str, list[str]] = field(default_factory=dict)  # of the JVM, by way
     gold: list[str] = field(default_factory=list)  # ways whose dumps are kept in conformance/gold
+    not_compared: list[str] = field(default_factory=list)  # ways of which the producer says nothing that could be compared
     version: str = ""  # of one that cannot be asked
     package: str = ""  # filter: of Debian
     start: list[str] = field(default_factory=list)  # filter: the program and its arguments; IN and OUT are the two files

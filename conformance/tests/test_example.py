@@ -12,6 +12,7 @@ import pytest
 from built import ROOT
 
 EXAMPLE = ROOT / "conformance" / "example"
+LOSS = {"cursor.bytes(cursor.number(4))": "bytes(len(cursor.bytes(cursor.number(4))))"}
 SOME = "valid/*-102-*,REC-007,REC-015,gold/sa17"
 
 
@@ -28,23 +29,57 @@ def test_nothing_surprises(name: str, tmp_path: Path) -> None:
     assert scores["invalid_rejected"] > 0 and scores["silent_losses"] == 0
 
 
+def changed(folder: Path, replace: dict[str, str]) -> Path:
+    source = (EXAMPLE / "reader.py").read_text(encoding="utf-8")
+    for old, new in replace.items():
+        assert old in source
+        source = source.replace(old, new)
+    reader = folder / "mine"
+    reader.write_text(source, encoding="utf-8")
+    reader.chmod(0o755)
+    return reader
+
+
+def run_on_fields(reader: Path, folder: Path, *options: str) -> tuple[int, str]:
+    words = [*("--quiet", "--reader", str(reader), "--report", str(folder / "report"), "--cases", "valid/fields-*"), *options]
+    command = [sys.executable, "-m", "hprof_conformance.main", *words]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.returncode, found.stdout
+
+
 def test_a_loss_in_it_is_found(tmp_path: Path) -> None:
     """Else the test above would show nothing."""
-    source = (EXAMPLE / "reader.py").read_text(encoding="utf-8")
-    right = "cursor.bytes(cursor.number(4))"
-    assert right in source
-    bad = tmp_path / "bad"
-    bad.write_text(source.replace(right, f"bytes(len({right}))"), encoding="utf-8")
-    bad.chmod(0o755)
-    command = [
-        sys.executable,
-        "-m",
-        "hprof_conformance.main",
-        "--quiet",
-        "--reader",
-        str(bad),
-        "--report",
-        str(tmp_path / "report"),
-    ]
-    run = subprocess.run([*command, "--cases", "valid/fields-*"], capture_output=True, text=True, check=False)
-    assert run.returncode == 1 and "instance_bytes" in run.stdout
+    status, out = run_on_fields(changed(tmp_path, LOSS), tmp_path)
+    assert status == 1 and "instance_bytes" in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "    print(json.dumps(HELLO",
+            "    print('a line')\n    print(json.dumps(HELLO",
+            "the hello: no longer compared: strings, ",
+        ),
+        ('"unsupported": {', '"unsupported": {"id-size-4": "too small", ', "the hello: no longer supported: id-size-4"),
+    ],
+)
+def test_what_was_compared_still_is(old: str, new: str, words: str, tmp_path: Path) -> None:
+    """Nothing is wrong in what is not compared, so a reader that lost its hello would pass."""
+    known = tmp_path / "known.toml"
+    assert run_on_fields(changed(tmp_path, {}), tmp_path, "--failures", str(known), "--update")[0] == 0
+    assert run_on_fields(changed(tmp_path, {}), tmp_path, "--failures", str(known))[0] == 0
+    reader = changed(tmp_path, {old: new})
+    assert run_on_fields(reader, tmp_path)[0] == 0
+    for update in ([], ["--update"]):
+        status, out = run_on_fields(reader, tmp_path, "--failures", str(known), *update)
+        assert status == 1 and words in out, out
+
+
+def test_another_version_of_ones_own_reader_fails_as_well(tmp_path: Path) -> None:
+    known = tmp_path / "known.toml"
+    assert run_on_fields(changed(tmp_path, {}), tmp_path, "--failures", str(known), "--update")[0] == 0
+    other = {'"version": "1"': '"version": "2"'}
+    assert run_on_fields(changed(tmp_path, other), tmp_path, "--failures", str(known))[0] == 0
+    reader = changed(tmp_path, {**LOSS, **other})
+    assert run_on_fields(reader, tmp_path, "--failures", str(known))[0] == 1

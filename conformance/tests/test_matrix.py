@@ -18,14 +18,17 @@ import jsonschema
 import pytest
 from built import ROOT, needs_tool
 
-from hprof_conformance import cases, diff, expectations, findings, main, matrix, outcomes, page, report, texts
+from hprof_conformance import cases, diff, expectations, findings, main, matrix, outcomes, page, producers, report, texts, ways
 from hprof_conformance.cases import Case, Truth
 from hprof_conformance.command import RefusedError
+from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, Expectations, Expected, Seen
+from hprof_conformance.jvms import NotHereError
 from hprof_conformance.producers import read_producers
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
 from hprof_conformance.session import Limits
+from hprof_corpus.walk import FramingError
 
 NOTHING, ONE = Entry(0, "0" * 32), Entry(1, "1" * 32)
 
@@ -360,6 +363,17 @@ def test_a_file_of_the_corpus_that_the_manifest_does_not_describe_is_named(tmp_p
         cases.read_cases(tmp_path, tmp_path / "truth", [])
 
 
+def test_content_that_the_manifest_has_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a fault of the Python reader would make each cell of a file fall back to its counts."""
+
+    def raises(data: memoryview) -> None:
+        raise FramingError(0, "a fault")
+
+    monkeypatch.setattr(cases, "Content", raises)
+    with pytest.raises(RefusedError, match=r"names-odd\.hprof: the Python reader does not read its content"):
+        cases.read_cases(ROOT, tmp_path, ["valid/names-odd"])
+
+
 ALL_FINDINGS = findings.read_findings(ROOT)
 PINNED = findings.pinned(ROOT)
 
@@ -448,6 +462,49 @@ def test_a_producer_of_ones_own(script: str, status: int, words: str, tmp_path: 
     producer.chmod(0o755)
     found = run("--producer", str(producer), "--report", str(tmp_path / "report"))
     assert found[0] == status and words in found[1], found[1]
+
+
+def test_a_count_and_an_entry_of_one_name_are_both_pinned() -> None:
+    reply = Reply("a/b", "accepted", counts={"instances": 1}, digests={"instances": NOTHING})
+    verdict = outcomes.assess(case("accept"), hello(digests=["instances"]), reply)
+    pinned = {"instances": f"1; 0 items, {NOTHING.sum}"}
+    assert report.outcome_and_differences(verdict) == (outcomes.WRONG_COUNTS, pinned)
+
+
+def test_a_reader_that_cannot_be_built_fails(tmp_path: Path) -> None:
+    """A reader whose tools are not here is left out."""
+    (jol,) = (one for one in read_readers(ROOT) if one.name == "jol")
+    broken = replace(jol, replace={"class": "clas"}, folder=tmp_path)
+    (tmp_path / "Jol.java").write_text("clas Jol {}", encoding="utf-8")
+    (tmp_path / "pom.xml").write_text((jol.folder / "pom.xml").read_text(encoding="utf-8"), encoding="utf-8")
+    row = matrix.run_reader(ROOT, tmp_path / "build", broken, matrix.Cases([]), Limits(), lambda words: None)
+    made = report.make([row], [], {}, {}, [])
+    assert report.fails_calibration(made["readers"][0]) and "ended with" in row.why_not
+    absent = matrix.run_reader(ROOT, tmp_path, replace(jol, kind="none", why="no"), matrix.Cases([]), Limits(), lambda words: None)
+    assert not report.fails_calibration(report.make([absent], [], {}, {}, [])["readers"][0])
+
+
+@needs_tool
+@pytest.mark.parametrize(("error", "surprises"), [(FailedError("it ended"), 1), (NotHereError("needs a JDK"), 0)])
+def test_a_producer_that_fails_is_a_surprise(
+    error: Exception, surprises: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raises(setting: ways.Setting) -> list[ways.Dump]:
+        raise error
+
+    (one,) = (each for each in read_producers(ROOT) if each.name == "hprof-gen")
+    monkeypatch.setitem(ways.KINDS, "hprof-gen", raises)
+    found = producers.run(ROOT, tmp_path, one, lambda words: None, None, False)
+    assert (found["ran"], found["why_not"], len(found["surprises"])) == (False, str(error), surprises)
+
+
+@needs_tool
+def test_a_producer_that_no_longer_says_what_it_dumped_is_a_surprise() -> None:
+    dump = ways.Dump("plain", ROOT / "corpus/valid/fields-all-types-102-id8.hprof", "strict")
+    tool = ways.built(ROOT, "hprof-validate", "validator")
+    assert producers.check(tool, dump, says=False)["fine"]
+    found = producers.check(tool, dump, says=True)
+    assert not found["fine"] and expectations.outcome_of_dump(found) == "content differs"
 
 
 @needs_tool

@@ -1,4 +1,4 @@
-"""Each adapter of a reader with digests, with a loss planted in its source: the matrix reports it on a real dump.
+"""Each adapter of a reader with digests, with losses planted in its source: the matrix reports them on a real dump.
 
 The readers are fetched and built, so ci/full runs this: HPROF_REPAIRED names the folder in which to build.
 """
@@ -60,6 +60,13 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ),
     ("shark-stream", "roots++;", "if (tag != HprofRecordTag.ROOT_THREAD_OBJECT) roots++;"),
     ("shark-stream", "kinds.merge(tag, 1L, Long::sum);", "kinds.merge(HprofRecordTag.ROOT_JNI_GLOBAL, 1L, Long::sum);"),
+    ("visualvm", 'found.merge("ROOT_" + kind, 1L, Long::sum);', 'found.merge("ROOT_STICKY_CLASS", 1L, Long::sum);'),
+    (  # one kind of roots
+        "netbeans",
+        "for (Object one : heap.getGCRoots()) {",
+        'for (Object one : heap.getGCRoots()) { if (((GCRoot) one).getKind().equals("Java frame")) continue;',
+    ),
+    ("jhat", "counts[((Root) all.nextElement()).getType()]++;", "counts[Math.max(((Root) all.nextElement()).getType(), 4)]++;"),
     ("shark-stream", ".text(text)", ".text(text.length() > 60 ? text.substring(0, 60) : text)"),
     (  # NaN made canonical
         "haha-mat",
@@ -74,6 +81,48 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ),
     ("jol", "number(id).number(classId)", "number(id).number(0)"),
     ("jol", "type(code).part(elements)", "type(code).part(new byte[elements.length])"),
+    # Of the crates; Cargo builds what they depend on once.
+    ("hprof-analyzer", ".number(class.super_id)", ".number(0)"),
+    ("hprof-analyzer", ".number(class.loader_id)", ".number(0)"),
+    ("hprof-analyzer", "HprofType::Short => 9", "HprofType::Short => 8"),
+    ("hprof-analyzer", "for (name, of) in &class.fields {", "for (name, of) in class.fields.iter().rev() {"),
+    ("hprof-analyzer", "for (id, each) in &dump.strings {", "for (id, each) in dump.strings.iter().skip(1) {"),
+    ("hprof-analyzer", '(heap::ROOT_MONITOR_USED, "ROOT_MONITOR_USED")', '(heap::ROOT_STICKY_CLASS, "ROOT_MONITOR_USED")'),
+    ("hprof-analyzer", "dump.gc_root_tag_counts.values().sum()", "dump.gc_root_addrs.len() as u64"),
+    (  # one letter of a class name
+        "hprof-analyzer",
+        "if each == unit('.') { unit('/') } else { each }",
+        "if each == unit('.') { unit('/') } else if each == unit('$') { unit('_') } else { each }",
+    ),
+    ("jvm-hprof", "take!(array.longs(), value, value.to_be_bytes());", "take!(array.longs(), value, (value * 0).to_be_bytes());"),
+    (  # one element of one array
+        "jvm-hprof",
+        "take!(array.ints(), value, value.to_be_bytes());",
+        "take!(array.ints(), value, (if bytes.len() == 400 { 0 } else { value }).to_be_bytes());",
+    ),
+    (  # the sign of a byte
+        "jvm-hprof",
+        "take!(array.bytes(), value, value.to_be_bytes());",
+        "take!(array.bytes(), value, (value & 0x7f).to_be_bytes());",
+    ),
+    ("jvm-hprof", "FieldValue::Double(value) => value.to_bits()", "FieldValue::Double(value) => (value as f32 as f64).to_bits()"),
+    ("jvm-hprof", "FieldValue::Short(value) => value.to_be_bytes()", "FieldValue::Short(value) => (value & 0xff).to_be_bytes()"),
+    (  # a reference of an object array
+        "jvm-hprof",
+        "ids.extend_from_slice(&number(id).to_be_bytes());",
+        "ids.extend_from_slice(&(if ids.len() == 80 { 0 } else { number(id) }).to_be_bytes());",
+    ),
+    ("jvm-hprof", "for each in class.static_fields() {", "for each in class.static_fields().skip(1) {"),  # of each class
+    (  # one object, which is still counted
+        "jvm-hprof",
+        'found.add("instance_bytes", item.part(instance.fields()));',
+        "static SEEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0); "
+        "if SEEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed) != 1000 { "
+        'found.add("instance_bytes", item.part(instance.fields())); }',
+    ),
+    ("jvm-hprof", 'GcRootJavaStackFrame(_) => "ROOT_JAVA_FRAME"', 'GcRootJavaStackFrame(_) => "ROOT_JNI_LOCAL"'),
+    ("jvm-hprof", "found.count(kind, 1);", 'if kind != "ROOT_JNI_GLOBAL" { found.count(kind, 1); }'),
+    ("jvm-hprof", "[0xc0, 0x80, ..] => found.push(0)", "[0xc0, 0x80, ..] => {}"),
 ]
 
 pytestmark = pytest.mark.skipif(not BUILD, reason="HPROF_REPAIRED names no folder: ci/full builds readers")
@@ -82,7 +131,9 @@ pytestmark = pytest.mark.skipif(not BUILD, reason="HPROF_REPAIRED names no folde
 @pytest.mark.parametrize(("name", "right", "wrong"), PLANTED)
 def test_a_planted_loss_is_reported(name: str, right: str, wrong: str, tmp_path: Path) -> None:
     (reader,) = (one for one in readers.read_readers(ROOT) if one.name == name)
+    shared = ROOT / "conformance" / "readers" / "rust"
     sources = [*reader.folder.glob("*.java"), *(reader.folder / source for source in reader.sources)]
+    sources += [*reader.folder.glob("src/*.rs"), *shared.glob("*.rs")]
     assert any(right in path.read_text(encoding="utf-8") for path in sources)
     chosen = cases.read_cases(ROOT, tmp_path / "truth", DUMPS)
     fed = matrix.Cases(chosen, needs=cases.needs(ROOT))

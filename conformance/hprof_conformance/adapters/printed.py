@@ -13,9 +13,14 @@ from pathlib import Path
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.serve import run, serve
 
+_OF_BOTH = [
+    *("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"),
+    *("ROOT_UNKNOWN", "ROOT_JNI_GLOBAL", "ROOT_JNI_LOCAL", "ROOT_JAVA_FRAME", "ROOT_NATIVE_STACK"),
+    *("ROOT_STICKY_CLASS", "ROOT_THREAD_BLOCK", "ROOT_MONITOR_USED", "ROOT_THREAD_OBJECT"),
+]
 COUNTS = {
-    "jvm-hprof": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots", "ends"],
-    "hprof-analyzer": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"],
+    "jvm-hprof": [*_OF_BOTH, "ends"],
+    "hprof-analyzer": [*_OF_BOTH, "ROOT_INTERNED_STRING", "ROOT_DEBUGGER", "ROOT_VM_INTERNAL", "ROOT_JNI_MONITOR"],
 }
 DIGESTS = {
     "jvm-hprof": ["strings", "classes", "loaders", "statics", "instance_bytes", "object_arrays", "primitive_arrays"],

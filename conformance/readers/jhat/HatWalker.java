@@ -6,11 +6,13 @@ import com.sun.tools.hat.internal.model.JavaObjectArray;
 import com.sun.tools.hat.internal.model.JavaStatic;
 import com.sun.tools.hat.internal.model.JavaThing;
 import com.sun.tools.hat.internal.model.JavaValueArray;
+import com.sun.tools.hat.internal.model.Root;
 import com.sun.tools.hat.internal.model.Snapshot;
 import com.sun.tools.hat.internal.parser.Reader;
 import java.io.File;
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.List;
@@ -21,9 +23,15 @@ abstract class HatWalker implements Adapter {
     private static final String OF_VALID_DUMPS = ".*(not found for serial # 0|hprof file does not include java[.]lang[.]\\w+!)";
     private static final List<String> COUNTS = List.of("classes", "instances", "object_arrays", "primitive_arrays");
 
+    /** By Root.getType, from Root.UNKNOWN on. A root of a thread is kept as a thread. */
+    private static final List<String> ROOTS = List.of("ROOT_UNKNOWN", "ROOT_STICKY_CLASS", "ROOT_JNI_LOCAL", "ROOT_JNI_GLOBAL",
+            "ROOT_THREAD_BLOCK", "ROOT_MONITOR_USED", "ROOT_JAVA_FRAME", "ROOT_NATIVE_STACK");
+
     @Override
     public List<String> counts() {
-        return COUNTS;
+        List<String> counts = new ArrayList<>(COUNTS);
+        counts.addAll(ROOTS);
+        return counts;
     }
 
     @Override
@@ -68,6 +76,17 @@ abstract class HatWalker implements Adapter {
         }
         for (int i = 0; i < counts.length; i++) {
             answer.count(COUNTS.get(i), counts[i]);
+        }
+        roots(snapshot, answer);
+    }
+
+    private static void roots(Snapshot snapshot, Answer answer) {
+        long[] counts = new long[Root.JAVA_STATIC + 1];
+        for (Enumeration<?> all = snapshot.getRoots(); all.hasMoreElements();) {
+            counts[((Root) all.nextElement()).getType()]++;
+        }
+        for (String kind : ROOTS) {
+            answer.count(kind, counts[Root.UNKNOWN + ROOTS.indexOf(kind)]);
         }
     }
 

@@ -20,6 +20,7 @@ final class SharkGraph implements Adapter {
                 "no-heap-dump", "a graph of a heap");
     }
 
+    /** It keeps one sticky root of a class, and no root of a null object, so roots are not asked for. */
     @Override
     public List<String> counts() {
         return List.of("classes", "instances", "object_arrays", "primitive_arrays");

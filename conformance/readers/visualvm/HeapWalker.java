@@ -3,10 +3,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.graalvm.visualvm.lib.jfluid.heap.Field;
 import org.graalvm.visualvm.lib.jfluid.heap.FieldValue;
+import org.graalvm.visualvm.lib.jfluid.heap.GCRoot;
 import org.graalvm.visualvm.lib.jfluid.heap.Heap;
 import org.graalvm.visualvm.lib.jfluid.heap.HeapFactory;
 import org.graalvm.visualvm.lib.jfluid.heap.Instance;
@@ -19,6 +22,12 @@ import org.graalvm.visualvm.lib.jfluid.heap.PrimitiveArrayInstance;
 abstract class HeapWalker implements Adapter {
     private static final int UNKNOWN = 0;
     private static final String LOADER = "<classLoader>"; // which the library adds to static fields
+    /** Those that the library has names for. */
+    private static final List<String> ROOTS = List.of(
+            "ROOT_UNKNOWN", "ROOT_JNI_GLOBAL", "ROOT_JNI_LOCAL", "ROOT_JAVA_FRAME", "ROOT_NATIVE_STACK",
+            "ROOT_STICKY_CLASS", "ROOT_THREAD_BLOCK", "ROOT_MONITOR_USED", "ROOT_THREAD_OBJECT",
+            "ROOT_INTERNED_STRING", "ROOT_FINALIZING", "ROOT_DEBUGGER", "ROOT_REFERENCE_CLEANUP",
+            "ROOT_VM_INTERNAL", "ROOT_JNI_MONITOR");
 
     Heap open(File dump) throws IOException {
         return HeapFactory.createHeap(dump);
@@ -44,6 +53,24 @@ abstract class HeapWalker implements Adapter {
     @Override
     public String references() {
         return "resolved";
+    }
+
+    static List<String> withRoots(String... counts) {
+        List<String> found = new ArrayList<>(List.of(counts));
+        found.add("roots");
+        found.addAll(ROOTS);
+        return found;
+    }
+
+    /** The library's "JNI global" is ROOT_JNI_GLOBAL. */
+    private static void roots(Heap heap, Answer answer) {
+        Map<String, Long> found = new HashMap<>();
+        for (Object one : heap.getGCRoots()) {
+            String kind = ((GCRoot) one).getKind().toUpperCase(Locale.ROOT).replace(' ', '_');
+            found.merge("ROOT_" + kind, 1L, Long::sum);
+        }
+        answer.count("roots", found.values().stream().mapToLong(Long::longValue).sum());
+        ROOTS.forEach(kind -> answer.count(kind, found.getOrDefault(kind, 0L)));
     }
 
     Iterable<Instance> instances(Heap heap) {
@@ -85,6 +112,9 @@ abstract class HeapWalker implements Adapter {
         answer.count("primitive_arrays", primitiveArrays);
         if (counts().contains("objects")) {
             answer.count("objects", heap.getSummary().getTotalLiveInstances());
+        }
+        if (counts().contains("roots")) {
+            roots(heap, answer);
         }
     }
 

@@ -5,6 +5,6 @@ final class VisualVm extends HeapWalker {
     /** Its summary needs an instance of java.lang.System. */
     @Override
     public List<String> counts() {
-        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
+        return withRoots("classes", "instances", "object_arrays", "primitive_arrays");
     }
 }

@@ -1,14 +1,30 @@
 //! Reads a dump with the crate hprof-analyzer and prints what its first pass found: counts and digests, PROTOCOL.md 1. What later
-//! passes decode of objects goes into their report alone.
+//! passes decode of objects goes into their report alone. `objread`, of the feature `native`, shows one object, its values as JSON for
+//! display; it is not asked.
 
 #[path = "../../rust/found.rs"]
 mod found;
 
 use found::{class_name, fail, Found, Item};
-use hprof_analyzer::types::HprofType;
+use hprof_analyzer::types::{heap, HprofType};
 use hprof_analyzer::{HprofSource, Pass1};
 
 const CLASS: u8 = 3; // of Pass1::kind
+const ROOTS: [(u8, &str); 13] = [
+    (heap::ROOT_UNKNOWN, "ROOT_UNKNOWN"),
+    (heap::ROOT_JNI_GLOBAL, "ROOT_JNI_GLOBAL"),
+    (heap::ROOT_JNI_LOCAL, "ROOT_JNI_LOCAL"),
+    (heap::ROOT_JAVA_FRAME, "ROOT_JAVA_FRAME"),
+    (heap::ROOT_NATIVE_STACK, "ROOT_NATIVE_STACK"),
+    (heap::ROOT_STICKY_CLASS, "ROOT_STICKY_CLASS"),
+    (heap::ROOT_THREAD_BLOCK, "ROOT_THREAD_BLOCK"),
+    (heap::ROOT_MONITOR_USED, "ROOT_MONITOR_USED"),
+    (heap::ROOT_THREAD_OBJ, "ROOT_THREAD_OBJECT"),
+    (heap::ROOT_INTERNED_STRING, "ROOT_INTERNED_STRING"),
+    (heap::ROOT_DEBUGGER, "ROOT_DEBUGGER"),
+    (heap::ROOT_VM_INTERNAL, "ROOT_VM_INTERNAL"),
+    (heap::ROOT_JNI_MONITOR, "ROOT_JNI_MONITOR"),
+];
 
 fn code(of: HprofType) -> u8 {
     match of {
@@ -38,6 +54,9 @@ fn main() {
     found.count("object_arrays", dump.obj_array_count);
     found.count("primitive_arrays", dump.prim_array_count);
     found.count("roots", dump.gc_root_tag_counts.values().sum());
+    for (tag, kind) in ROOTS {
+        found.count(kind, *dump.gc_root_tag_counts.get(&tag).unwrap_or(&0));
+    }
     for (id, each) in &dump.strings {
         found.add("strings", Item::new("string").number(*id).text(&units(each)));
     }

@@ -131,7 +131,26 @@ fn describe(found: &mut Found, class: &Class, names: &Names) {
     }
 }
 
+fn kind_of_root(one: &SubRecord) -> Option<&'static str> {
+    Some(match one {
+        SubRecord::GcRootUnknown(_) => "ROOT_UNKNOWN",
+        SubRecord::GcRootJniGlobal(_) => "ROOT_JNI_GLOBAL",
+        SubRecord::GcRootJniLocalRef(_) => "ROOT_JNI_LOCAL",
+        SubRecord::GcRootJavaStackFrame(_) => "ROOT_JAVA_FRAME",
+        SubRecord::GcRootNativeStack(_) => "ROOT_NATIVE_STACK",
+        SubRecord::GcRootSystemClass(_) => "ROOT_STICKY_CLASS",
+        SubRecord::GcRootThreadBlock(_) => "ROOT_THREAD_BLOCK",
+        SubRecord::GcRootBusyMonitor(_) => "ROOT_MONITOR_USED",
+        SubRecord::GcRootThreadObj(_) => "ROOT_THREAD_OBJECT",
+        _ => return None,
+    })
+}
+
 fn sub_record<'a>(found: &mut Found, classes: &mut Vec<Class<'a>>, one: SubRecord<'a>, id_size: IdSize) {
+    if let Some(kind) = kind_of_root(&one) {
+        found.count("roots", 1);
+        found.count(kind, 1);
+    }
     match one {
         SubRecord::Class(class) => {
             found.count("classes", 1);
@@ -163,7 +182,7 @@ fn sub_record<'a>(found: &mut Found, classes: &mut Vec<Class<'a>>, one: SubRecor
                 .part(&[array.primitive_type().type_code()]);
             found.add("primitive_arrays", item.part(&elements(&array)));
         }
-        _ => found.count("roots", 1),
+        _ => {}
     }
 }
 
