@@ -137,7 +137,7 @@ LOST = [shape for shape in SHAPES if shape.name.startswith(("damage-after-each",
 CHECKS = 8
 
 
-@pytest.mark.parametrize("hostile", random.sample(LOST, 1) if TAKES_SOME else LOST, ids=lambda s: s.name)
+@pytest.mark.parametrize("hostile", any_one(LOST), ids=lambda s: s.name)
 def test_a_repair_that_looks_for_lost_objects_takes_as_long_as_some_checks(hostile: Shape, tmp_path: Path) -> None:
     """A window of the dump must not be read for each item: that is linear, but a thousand times as long."""
     path = tmp_path / "dump.hprof"
