@@ -176,7 +176,7 @@ def test_hprof_ascii_runs_where_it_is_installed(prefix: Path, tmp_path: Path) ->
 
 def test_documents_lead_to_each_other(prefix: Path) -> None:
     documents = list((prefix / "share/doc/hprof").rglob("*.md"))
-    assert len(documents) == 6
+    assert len(documents) == 7
     names = "|".join(document.name for document in documents)
     for document in documents:
         links = re.findall(rf"(?:\]\(|\]: )([^)\s#]*\b(?:{names}))\b", document.read_text(encoding="utf-8"))

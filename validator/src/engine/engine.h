@@ -265,10 +265,6 @@ bool resume_anywhere(struct engine *e, uint64_t from);
 bool resume_unfilled(struct engine *e, uint64_t failed_at);
 /* Whether the body of the present record, which is next, begins with sub-records. */
 bool holds_subrecords(struct engine *e);
-/* Whether records lead on from here, and sub-records do not: some tags are of both. */
-bool records_begin_here(struct engine *e);
-/* Whether sub-records lead on from here, whatever record they belong to. */
-bool subrecords_begin_here(struct engine *e);
 
 /* ---- trail.c ---- */
 /* An item begins at an offset. */

@@ -3,6 +3,8 @@
 
 #include "engine/evidence.h"
 
+enum { STEPS = 256 /* of the chains that begin here */ };
+
 struct sight look_far(struct engine *e)
 {
     size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
@@ -104,4 +106,30 @@ bool go_to(struct engine *e, uint64_t offset)
         return input_go_back(&e->in, offset);
     input_skip(&e->in, offset - e->in.offset);
     return e->in.offset == offset;
+}
+
+bool may_look_again(uint64_t *looked, uint64_t offset, uint64_t bytes)
+{
+    enum { TIMES = 8 };
+
+    if (*looked + bytes > TIMES * (offset + WAY_SIGHT))
+        return false;
+    *looked += bytes;
+    return true;
+}
+
+bool records_begin_here(struct engine *e)
+{
+    struct sight s = sight_beyond(e, 0);
+    struct search search = search_in(e, &s, UINT64_MAX);
+
+    return records_begin(&search, STEPS);
+}
+
+bool subrecords_begin_here(struct engine *e)
+{
+    struct sight s = look_far(e);
+    struct search search = search_in(e, &s, UINT64_MAX);
+
+    return s.size && subrecords_begin(&search, 1, STEPS);
 }

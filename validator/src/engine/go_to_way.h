@@ -22,4 +22,12 @@ bool go_to(struct engine *e, uint64_t offset);
  * out of sight. */
 enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past);
 
+/* Whether records lead on from here, and sub-records do not: some tags are of both. */
+bool records_begin_here(struct engine *e);
+/* Whether sub-records lead on from here, whatever record they belong to. */
+bool subrecords_begin_here(struct engine *e);
+/* Whether the next search, at an offset, may look over so many bytes that others look over, too. All together, *looked, they are a
+ * few times those of the dump so far: so time is linear. */
+bool may_look_again(uint64_t *looked, uint64_t offset, uint64_t bytes);
+
 #endif

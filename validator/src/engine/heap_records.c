@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "engine/go_to_way.h"
 
 /* ---- Faults of the framing ---- */
 

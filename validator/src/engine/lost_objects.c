@@ -7,7 +7,6 @@
 
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
-#include "engine/trail.h"
 #include "format/header.h"
 #include "format/tags.h"
 #include "reread/replay.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "engine/go_to_way.h"
 
 /* ---- Heap dump records ---- */
 

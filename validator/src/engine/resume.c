@@ -4,10 +4,7 @@
 #include "engine/trail.h"
 #include "reread/replay.h"
 
-enum {
-    FIRST_SUBRECORDS = 64, /* the first ones may have an ID of 0, with which no chain begins */
-    STEPS = 256            /* of the chains that begin here */
-};
+enum { FIRST_SUBRECORDS = 64 /* the first ones may have an ID of 0, with which no chain begins */ };
 
 bool holds_subrecords(struct engine *e)
 {
@@ -18,22 +15,6 @@ bool holds_subrecords(struct engine *e)
 
     return s.size && is_subrecord_tag(*s.at) &&
            subrecords_begin(&search, s.size < FIRST_SUBRECORDS ? s.size : FIRST_SUBRECORDS, length);
-}
-
-bool records_begin_here(struct engine *e)
-{
-    struct sight s = sight_beyond(e, 0);
-    struct search search = search_in(e, &s, UINT64_MAX);
-
-    return records_begin(&search, STEPS);
-}
-
-bool subrecords_begin_here(struct engine *e)
-{
-    struct sight s = look_far(e);
-    struct search search = search_in(e, &s, UINT64_MAX);
-
-    return s.size && subrecords_begin(&search, 1, STEPS);
 }
 
 /* Reading goes on here, after the bytes from an offset on. */

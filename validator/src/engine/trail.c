@@ -176,16 +176,6 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 /* ---- The way ---- */
 
-bool may_look_again(uint64_t *looked, uint64_t offset, uint64_t bytes)
-{
-    enum { TIMES = 8 };
-
-    if (*looked + bytes > TIMES * (offset + WAY_SIGHT))
-        return false;
-    *looked += bytes;
-    return true;
-}
-
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     struct doubled d;

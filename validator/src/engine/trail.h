@@ -24,8 +24,4 @@ bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *rec
  * to the first of them, and the instance is left out from *from on. */
 void go_back_into_instance(struct engine *e, uint64_t failed_at, uint64_t *from);
 
-/* Whether the next search, at an offset, may look over so many bytes that others look over, too. All together, *looked, they are a
- * few times those of the dump so far: so time is linear. */
-bool may_look_again(uint64_t *looked, uint64_t offset, uint64_t bytes);
-
 #endif
