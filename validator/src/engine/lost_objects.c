@@ -11,8 +11,6 @@
 #include "format/tags.h"
 #include "reread/replay.h"
 
-enum { MORE_THAN_CHANCE = 4 };
-
 /* What is looked at, in terms of what is in sight. */
 struct suspect {
     struct engine *e;
@@ -51,6 +49,7 @@ struct tally {
  * defined; or of another heap, then few are named, and missing ones are among them as rarely as defined ones. */
 static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
 {
+    const double more_than_chance = 4;
     const uint64_t *counts = e->run.sum.subrecord_counts;
     double all =
         (double)counts[SUB_INSTANCE_DUMP] + (double)counts[SUB_OBJECT_ARRAY_DUMP] + (double)counts[SUB_PRIMITIVE_ARRAY_DUMP];
@@ -58,7 +57,7 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
 
     if (is_object_tag(tag) && tag != SUB_PRIMITIVE_ARRAY_DUMP)
         return t->missing + t->unnamed > t->defined;
-    return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > MORE_THAN_CHANCE * by_chance);
+    return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > more_than_chance * by_chance);
 }
 
 static void tally_object(struct engine *e, struct tally *t, uint8_t tag, uint64_t id)
