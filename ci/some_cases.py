@@ -25,7 +25,7 @@ def some(cases: Iterable[Case]) -> list[Case]:
 
 def any_one(cases: Iterable[Case]) -> list[Case]:
     """Of cases that take seconds each."""
-    return [random.SystemRandom().choice(list(cases))] if SHARE > 1 else list(cases)
+    return [random.SystemRandom().choice(list(cases))] if TAKES_SOME else list(cases)
 
 
 def shortened(value: Any) -> Any:

@@ -117,7 +117,7 @@ static void name_hub(struct gathered *g, uint32_t slot, uint32_t number, uint64_
     tally_add(&g->tally, TALLY_HUB, slot, number << HUB_SHIFT | part, 1);
 }
 
-/* Each sampled object stands for all those of which it is one. */
+/* A sampled object counts for one in `each` objects: itself, and those that were not sampled. */
 static void name_object(struct gathered *g, uint32_t slot, uint64_t id, uint64_t position)
 {
     struct slot *s = &g->slots[slot];

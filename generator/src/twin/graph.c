@@ -62,31 +62,16 @@ void graph_next(struct graph *g)
         graph_near_elements(g, (uint32_t)g->p->classes[class].element_slot, graph_length(g, class, g->arrays[class]++));
 }
 
-static bool allocate_layer(const struct graph *g, struct layer *l)
+/* n zeros of a type, which the graph frees; NULL, and then g->blocks.lack, if memory ran out. */
+static void *take(struct graph *g, size_t n, size_t size)
 {
-    size_t classes = g->p->class_count + (size_t)1, numbers = g->p->number_count + (size_t)1, objects = g->count + 1;
+    void *block = g->blocks.count < BLOCKS_MOST ? calloc(n, size) : NULL;
 
-    l->numbers = calloc(numbers, sizeof *l->numbers);
-    l->numbers_left = calloc(numbers, sizeof *l->numbers_left);
-    l->rest = calloc(classes, sizeof *l->rest);
-    l->rest_left = calloc(classes, sizeof *l->rest_left);
-    l->having = calloc(classes, sizeof *l->having);
-    l->having_now = calloc(classes, sizeof *l->having_now);
-    l->named = calloc(objects, sizeof *l->named);
-    l->named_now = calloc(objects, sizeof *l->named_now);
-    return l->numbers && l->numbers_left && l->rest && l->rest_left && l->having && l->having_now && l->named && l->named_now;
-}
-
-static void free_layer(struct layer *l)
-{
-    free(l->numbers);
-    free(l->numbers_left);
-    free(l->rest);
-    free(l->rest_left);
-    free(l->having);
-    free(l->having_now);
-    free(l->named);
-    free(l->named_now);
+    if (block)
+        g->blocks.at[g->blocks.count++] = block;
+    else
+        g->blocks.lack = true;
+    return block;
 }
 
 static bool allocate(struct graph *g)
@@ -95,29 +80,34 @@ static bool allocate(struct graph *g)
     size_t classes = p->class_count + (size_t)1, numbers = p->number_count + (size_t)1, slots = 2 * (p->slot_count + (size_t)1),
            objects = g->count + 1;
 
-    for (unsigned i = 0; i < LAYERS; i++)
-        if (!allocate_layer(g, &g->layers[i]))
-            return false;
-    g->fixed = calloc(classes, sizeof *g->fixed);
-    g->slots = calloc(slots, sizeof *g->slots);
-    g->far_slots = calloc(slots, sizeof *g->far_slots);
-    g->slots_left = calloc(slots, sizeof *g->slots_left);
-    g->there = calloc(numbers, sizeof *g->there);
-    g->there_left = calloc(numbers, sizeof *g->there_left);
-    g->tried = calloc(numbers, sizeof *g->tried);
-    g->found = calloc(numbers, sizeof *g->found);
-    g->arrays = calloc(classes, sizeof *g->arrays);
-    g->rest.sums = calloc(classes, sizeof *g->rest.sums);
-    g->statics = calloc(slots, sizeof *g->statics);
-    g->entity = malloc(objects * sizeof *g->entity);
-    g->members = malloc(objects * sizeof *g->members);
-    g->lengths = malloc(objects * sizeof *g->lengths);
-    g->lacks_at_first = malloc(objects * sizeof *g->lacks_at_first);
-    g->lacks = malloc(objects * sizeof *g->lacks);
-    g->stubs.sums = malloc(objects * sizeof *g->stubs.sums);
-    return g->fixed && g->slots && g->far_slots && g->slots_left && g->there && g->there_left && g->tried && g->found &&
-           g->arrays && g->rest.sums && g->statics && g->entity && g->members && g->lengths && g->lacks_at_first && g->lacks &&
-           g->stubs.sums;
+    for (struct layer *l = g->layers; l < g->layers + LAYERS; l++) {
+        l->numbers = take(g, numbers, sizeof *l->numbers);
+        l->numbers_left = take(g, numbers, sizeof *l->numbers_left);
+        l->rest = take(g, classes, sizeof *l->rest);
+        l->rest_left = take(g, classes, sizeof *l->rest_left);
+        l->having = take(g, classes, sizeof *l->having);
+        l->having_now = take(g, classes, sizeof *l->having_now);
+        l->named = take(g, objects, sizeof *l->named);
+        l->named_now = take(g, objects, sizeof *l->named_now);
+    }
+    g->fixed = take(g, classes, sizeof *g->fixed);
+    g->slots = take(g, slots, sizeof *g->slots);
+    g->far_slots = take(g, slots, sizeof *g->far_slots);
+    g->slots_left = take(g, slots, sizeof *g->slots_left);
+    g->there = take(g, numbers, sizeof *g->there);
+    g->there_left = take(g, numbers, sizeof *g->there_left);
+    g->tried = take(g, numbers, sizeof *g->tried);
+    g->found = take(g, numbers, sizeof *g->found);
+    g->arrays = take(g, classes, sizeof *g->arrays);
+    g->rest.sums = take(g, classes, sizeof *g->rest.sums);
+    g->statics = take(g, slots, sizeof *g->statics);
+    g->entity = take(g, objects, sizeof *g->entity);
+    g->members = take(g, objects, sizeof *g->members);
+    g->lengths = take(g, objects, sizeof *g->lengths);
+    g->lacks_at_first = take(g, objects, sizeof *g->lacks_at_first);
+    g->lacks = take(g, objects, sizeof *g->lacks);
+    g->stubs.sums = take(g, objects, sizeof *g->stubs.sums);
+    return !g->blocks.lack;
 }
 
 struct graph *graph_new(const struct heap_profile *p, uint64_t objects, uint64_t seed)
@@ -148,25 +138,8 @@ void graph_free(struct graph *g)
 {
     if (!g)
         return;
-    for (unsigned i = 0; i < LAYERS; i++)
-        free_layer(&g->layers[i]);
-    free(g->fixed);
-    free(g->slots);
-    free(g->far_slots);
-    free(g->slots_left);
-    free(g->there);
-    free(g->there_left);
-    free(g->tried);
-    free(g->found);
-    free(g->arrays);
-    free(g->rest.sums);
-    free(g->statics);
-    free(g->entity);
-    free(g->members);
-    free(g->lengths);
-    free(g->lacks_at_first);
-    free(g->lacks);
-    free(g->stubs.sums);
+    for (unsigned i = 0; i < g->blocks.count; i++)
+        free(g->blocks.at[i]);
     free(g);
 }
 

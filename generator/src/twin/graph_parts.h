@@ -56,8 +56,18 @@ struct layer {
     struct draws draws;
 };
 
+enum { BLOCKS_MOST = 48 };
+
+/* All memory of a graph. */
+struct blocks {
+    void *at[BLOCKS_MOST];
+    unsigned count;
+    bool lack; /* memory ran out */
+};
+
 struct graph {
     const struct heap_profile *p;
+    struct blocks blocks;
     uint64_t key, count;
     struct fixed *fixed;
     struct layer layers[LAYERS];

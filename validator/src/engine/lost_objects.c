@@ -1,8 +1,8 @@
-/* Lost objects: what is dumped within an array whose count is too large, or within what recovery left out (RULES.md M.2). Such an
- * array takes the sub-records after it for its elements. Where it ends, another one may begin by chance; then lengths lead on, and
- * the check reports only that objects are missing. Where it ends at none, the way is found behind the next damage, if there is
- * more, because the elements of an array may look like objects. Once it is known which objects are missing, it can be told
- * whether they do. Who reads the dump after the check gets them back, by other jumps. */
+/* Lost objects (RULES.md M.2): those dumped within a sub-record that is too long, or within what recovery left out. An array whose
+ * count is too large takes the sub-records after it for its elements. If another sub-record begins at its end by chance, lengths
+ * lead on, and the check reports only that objects are missing. If none does, recovery may find the way only after the next
+ * damage, because the elements of an array may look like objects. At the end of the heap dump the check knows which objects are
+ * missing, and so which ones were lost. Who reads the dump after the check gets them back, by other jumps. */
 #include <string.h>
 
 #include "engine/evidence.h"

@@ -233,7 +233,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
 {
     struct check check = {.repair = r};
     enum hprof_status status = copy_all_files(r, from);
-    bool is_made, finds_more, failed = false;
+    bool is_made, stands_in, finds_more, failed = false;
     int rounds = 0; /* of lost objects */
 
     if (status != HPROF_VALID)
@@ -255,12 +255,12 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
         is_made = !finds_more && makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
-        if (status == HPROF_VALID && !check.refused && !(is_made && has_stand_ins(r)) &&
-            !r->jumps.list.count) /* no array holds lost objects */
+        stands_in = is_made && has_stand_ins(r);
+        if (status == HPROF_VALID && !check.refused && !stands_in && !r->jumps.list.count)
             return status;
-        if (finds_more || (is_made && has_stand_ins(r)))
+        if (finds_more || stands_in)
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
-        if (is_made && !has_stand_ins(r) && !check.errors)
+        if (is_made && !stands_in && !check.errors)
             continue; /* what is missing has no stand-in: it is left out */
         if (pass == PASSES_MAX)
             return repair_fail(r, HPROF_INVALID, check.first);

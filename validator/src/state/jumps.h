@@ -35,8 +35,8 @@ void jumps_add(struct jumps *jumps, struct jump jump);
  * its index, which begins with 0. */
 bool jumps_here(const struct jumps *jumps, size_t *next, uint64_t offset, struct jump *jump);
 /* Reading failed at an offset to which the check did not come, within a heap dump record that ends at `heap_end`: after lost
- * objects (lost_objects.c) lengths may lead another way. Whether the check went on at a jump before that end; *jump then
- * leads there from the offset, and *next is its index. */
+ * objects (lost_objects.c) lengths may lead another way. Whether the check went on after a jump that begins before that end; *jump
+ * then leads there from the offset, and *next is its index. */
 bool jumps_go_on(const struct jumps *jumps, size_t *next, uint64_t offset, uint64_t heap_end, struct jump *jump);
 /* The index of the first jump from an offset or later. */
 size_t jumps_find(const struct jumps *jumps, uint64_t from);
