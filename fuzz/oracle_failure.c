@@ -7,7 +7,7 @@
 
 /* ---- What recovery sees ------------------------------------------------------------------------------------------------ */
 
-enum { SIGHT = 64 << 10, MOST_SUBRECORDS = 8, MOST_PARTS = 18 }; /* M.2 */
+enum { SIGHT = 64 << 10, MOST_SUBRECORDS = 8, MOST_PARTS = 18, TIME_BETWEEN = 1 << 27 }; /* M.2 */
 
 /* The bytes before `end`. */
 struct sight {
@@ -213,15 +213,23 @@ static bool chain_crosses(const struct dump *d, const struct sight *s, uint64_t 
     return false;
 }
 
-/* Whether a segment, whose body begins at `at`, goes on with a sub-record of which `rest` bytes are missing. */
-static bool goes_on(const struct dump *d, uint64_t at, uint64_t record_end, uint64_t rest)
+/* Whether a segment, whose body begins at `at`, goes on with a sub-record of which `rest` bytes are missing. time_fits: that of its
+ * header, or a segment before it has gone on with the sub-record. */
+static bool goes_on(const struct dump *d, uint64_t at, uint64_t record_end, uint64_t rest, bool time_fits)
 {
     struct sight s = sight_from(d, at, 0);
     if (subrecords_follow(d, &s, at, record_end, MOST_SUBRECORDS))
         return false;
-    if (rest >= record_end - at || at + rest >= s.end || subrecords_follow(d, &s, at + rest, record_end, MOST_SUBRECORDS))
+    if (rest >= record_end - at || at + rest >= s.end)
+        return time_fits;
+    if (subrecords_follow(d, &s, at + rest, record_end, MOST_SUBRECORDS))
         return true;
     return !chain_crosses(d, &s, at, record_end, true) && chain_crosses(d, &s, at + rest, record_end, false);
+}
+
+static bool is_time_after(uint64_t time, uint64_t before)
+{
+    return time == before || (before && (uint32_t)(time - before) < TIME_BETWEEN);
 }
 
 static bool is_segment(const struct dump *d, uint64_t at)
@@ -252,13 +260,16 @@ static uint64_t joined_size(const struct dump *d, uint64_t at, uint64_t next)
     return e.kind == EXTENT_KNOWN ? e.size : 0;
 }
 
-/* Whether the segments from `next` on go on with the sub-record at `at`. */
-static bool segments_go_on(const struct dump *d, uint64_t at, uint64_t next)
+/* Whether the segments after that at record_at go on with the sub-record at `at`. */
+static bool segments_go_on(const struct dump *d, uint64_t at, uint64_t record_at)
 {
-    uint64_t size = joined_size(d, at, next), had = next - at;
+    uint64_t next = end_of_record(d, record_at), size = joined_size(d, at, next);
+    uint64_t first = next - at, had = first, time = u4(d, record_at + 1);
     for (; size && is_segment(d, next); next = end_of_record(d, next)) {
-        uint64_t length = length_of_record(d, next);
-        if (length && !goes_on(d, next + RECORD_HEADER_SIZE, end_of_record(d, next), size - had))
+        uint64_t length = length_of_record(d, next), before = time;
+        time = u4(d, next + 1);
+        bool time_fits = had > first || is_time_after(time, before);
+        if (length && !goes_on(d, next + RECORD_HEADER_SIZE, end_of_record(d, next), size - had, time_fits))
             return false;
         had += length;
         if (had >= size || end_of_record(d, next) > d->size)
@@ -281,7 +292,7 @@ static struct oracle_finding finding_of_subrecord(const struct dump *d, const st
         return (struct oracle_finding){"REC-013", at};
     if (e.kind == EXTENT_BAD_TYPE)
         return (struct oracle_finding){e.rule, e.type_at};
-    bool crosses_segments = u1(d, f->record_at) == HEAP_DUMP_SEGMENT && segments_go_on(d, at, record_end);
+    bool crosses_segments = u1(d, f->record_at) == HEAP_DUMP_SEGMENT && segments_go_on(d, at, f->record_at);
     return (struct oracle_finding){crosses_segments ? "REC-014" : "REC-015", at};
 }
 

@@ -173,7 +173,7 @@ bool crossing_goes_on(struct engine *e, uint64_t length)
     rest = more ? length : size - e->cut.passed;
     s = sight_beyond(e, 0);
     goes_on = (more || size) && segment_continues(&s, length, rest);
-    if (!more && (rest >= length || rest >= s.size) && !is_time_after(time, e->framing.times[0]))
+    if ((rest >= length || rest >= s.size) && !is_time_after(time, e->framing.times[0]))
         goes_on = false;            /* nothing in sight says that this is a segment, nor does its header */
     e->in.at -= RECORD_HEADER_SIZE; /* all of that was in memory */
     e->in.offset -= RECORD_HEADER_SIZE;
