@@ -36,7 +36,7 @@ static void note_missing_trace(struct repair *r, uint64_t offset)
 static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
 {
     missing_note(r, rule, offset);
-    if (missing_rename(r, rule, offset))
+    if (misfit_note(r, rule, offset))
         return;
     leave_out_at(r, offset);
     if (rule == RULE_STK_012)
@@ -140,6 +140,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     options.context = check;
     r->offset_count = 0;
     clear_undefined(r);
+    misfits_forget(r);
     jumps_clear(&r->jumps);
     return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, wants_references(r));
 }
@@ -282,7 +283,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
     jumps_init(&r->jumps, &r->memory);
-    keymap_init(&r->renamed, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    misfits_init(r);
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
@@ -314,7 +315,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->dumped_classes);
     keymap_clear(&r->stood_in);
-    keymap_clear(&r->renamed);
+    misfits_clear(r);
     missing_clear(r);
     damage_clear(r);
     stand_ins_clear(r);

@@ -44,6 +44,8 @@ struct damage {
 /* What is named although nothing defines it. */
 enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_THREAD, MISSING_KINDS };
 
+enum misfit_kind { MISFIT_INSTANCE, MISFIT_ARRAY, MISFIT_KINDS };
+
 /* The last heap dump record of the copy. */
 struct heap_record {
     bool is_open;          /* sub-records are being copied into it, */
@@ -135,12 +137,17 @@ struct repair {
     struct keymap dumped_classes;
 
     struct stand_ins stand_ins;
-    struct keymap stood_in; /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
-    struct keymap renamed;  /* a class whose name says another kind than its objects have: its LOAD_CLASS is left out, once, and
-                               gets a stand-in. The pass that does so; 0 for the next one */
-    unsigned pass;          /* 1 is the first one that reads the copy */
-    bool may_stand_in;      /* what is missing gets stand-ins; if not, what needs it is left out */
-    bool wants_stand_in;    /* the check of the copy found something that is missing */
+    struct keymap stood_in;  /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
+    struct misfits {         /* objects of a kind that the name of their class denies */
+        struct keymap found; /* their classes, as the check of the copy found them */
+        struct keymap
+            classes; /* a class to the one that these objects get: itself if the name is wrong, 0 if they are left out */
+    } misfits[MISFIT_KINDS];
+    struct keymap renamed; /* a class whose name is wrong: its LOAD_CLASS is left out, once, and gets a stand-in. The pass that
+                               does so; 0 for the next one */
+    unsigned pass;         /* 1 is the first one that reads the copy */
+    bool may_stand_in;     /* what is missing gets stand-ins; if not, what needs it is left out */
+    bool wants_stand_in;   /* the check of the copy found something that is missing */
 
     uint64_t *ends; /* where the files that were joined end in the copy; only until the first check of the copy */
     size_t file_count;
@@ -286,11 +293,30 @@ void missing_clear(struct repair *r);
 /* The copy has a finding of the rule at the offset: if something undefined is used there, all its uses are to be left out. */
 void missing_note(struct repair *r, enum rule rule, uint64_t offset);
 
-/* The finding of the copy says that the name of a class is wrong for its objects. Whether they are kept, with another name. */
-bool missing_rename(struct repair *r, enum rule rule, uint64_t offset);
-
 /* Whether the record of the cursor, or the sub-record at p, all bytes of which are available, uses something that is missing. */
 bool missing_in_record(struct repair *r, struct cursor c);
 bool missing_in_subrecord(const struct repair *r, const uint8_t *p);
+
+/* ---- repair_misfits.c ---- */
+
+void misfits_init(struct repair *r);
+void misfits_clear(struct repair *r);
+/* What the last check found. */
+void misfits_forget(struct repair *r);
+
+/* The copy has a finding of the rule at the offset. Whether it is that a class has objects which its name does not fit, and that
+ * misfits_decide() is still to say what becomes of them. */
+bool misfit_note(struct repair *r, enum rule rule, uint64_t offset);
+
+/* Whether this pass leaves out the LOAD_CLASS of the class. */
+bool is_renamed(struct repair *r, uint64_t class_id);
+
+/* The class that an object gets, 0 if it is left out; and where its class is, an offset from the tag. */
+struct other_class {
+    uint64_t id, at;
+};
+
+/* Whether the sub-record that begins with the bytes of `c` is an object that gets another class. */
+bool is_misfit(const struct repair *r, struct cursor c, struct other_class *other);
 
 #endif

@@ -53,10 +53,13 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     bool is_cleared = has_missing_trace(r, trace),
          is_bad = needs_missing_class(r, c) || (kind == LEFT_INSTANCE && !key && r->needs_classes);
     uint8_t tag = *r->in.at;
+    struct other_class other;
+    bool gets_other = is_misfit(r, c, &other);
     struct stated stated = is_mended ? stated_size(r->in.at, size, r->id_size) : (struct stated){0};
 
     if (!r->is_first_pass && (kind == LEFT_CLASS || kind == LEFT_SUBRECORD) && input_need(&r->in, (size_t)size) >= size)
         is_bad |= missing_in_subrecord(r, r->in.at);
+    is_bad |= gets_other && !other.id;
     if (is_bad || (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size))) {
         if (!r->is_first_pass && keymap_get(&r->twice_at, r->in.offset + 1, NULL)) {
             kind = LEFT_TWICE;
@@ -81,6 +84,9 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     r->last = (struct copied){.at = start, .end = r->in.offset, .tag = tag};
     if (is_cleared)
         clear_trace(r, start, trace);
+    if (gets_other)
+        copy_id(r, start + other.at, other.id);
+    r->has_changed |= gets_other;
     if (is_mended) {
         copy_number(r, start + stated.at, stated.number);
         r->result.sizes_mended++;
@@ -244,7 +250,8 @@ static uint64_t plain_until(struct repair *r)
     struct jump jump;
     uint64_t until = r->heap.end;
 
-    if (r->missing_traces.count || r->missing_classes.count)
+    if (r->missing_traces.count || r->missing_classes.count || r->misfits[MISFIT_ARRAY].classes.count ||
+        r->misfits[MISFIT_INSTANCE].classes.count)
         return 0;
     jump_is_here(r, &jump);
     if (jump.from < until)

@@ -16,6 +16,7 @@ void copy_put(struct repair *r, const uint8_t *bytes, size_t n);
 void copy_cut(struct repair *r, uint64_t position);
 /* Changes a number in the copy. */
 void copy_number(struct repair *r, uint64_t at, uint64_t number);
+void copy_id(struct repair *r, uint64_t at, uint64_t id);
 /* Copies n bytes of the input, or those that are left. Returns how many. */
 uint64_t copy_input(struct repair *r, uint64_t n);
 /* How many bytes the copy may take before it meets the bytes that are still to be read. */

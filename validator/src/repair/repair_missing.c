@@ -72,26 +72,6 @@ static bool frames_missing(const struct repair *r, struct cursor c, uint32_t fra
     return false;
 }
 
-bool missing_rename(struct repair *r, enum rule rule, uint64_t offset)
-{
-    uint64_t pass = 0;
-    uint8_t id[8];
-
-    return (rule == RULE_OBJ_007 || rule == RULE_OBJ_011 || rule == RULE_OBJ_012) && r->may_stand_in &&
-           copy_read(r, offset, id, r->id_size) && (keymap_add(&r->renamed, get_id(id, r->id_size), 0, &pass) || !pass);
-}
-
-/* The class has lost its name in this pass. */
-static bool is_renamed(struct repair *r, uint64_t class_id)
-{
-    uint64_t pass;
-
-    if (!keymap_get(&r->renamed, class_id, &pass) || (pass && pass != r->pass))
-        return false;
-    keymap_put(&r->renamed, class_id, r->pass);
-    return true;
-}
-
 bool missing_in_record(struct repair *r, struct cursor c)
 {
     const uint8_t *tag = cursor_take(&c, RECORD_HEADER_SIZE);

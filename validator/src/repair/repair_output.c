@@ -78,6 +78,13 @@ void copy_number(struct repair *r, uint64_t at, uint64_t number)
     }
 }
 
+void copy_id(struct repair *r, uint64_t at, uint64_t id)
+{
+    if (r->id_size == 8)
+        copy_number(r, at, id >> 32);
+    copy_number(r, at + r->id_size - 4, id & UINT32_MAX);
+}
+
 uint64_t copy_room(const struct repair *r)
 {
     return r->base + r->in.offset - copy_size(r);

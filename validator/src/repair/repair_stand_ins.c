@@ -145,11 +145,11 @@ static void name_class(const struct survey *v, const struct seen_class *c, char 
         snprintf(to, size, "%s", array_names[c->array_type]);
     else if (c->array_type)
         snprintf(to, size, "[%c", "ZCFDBSIJ"[c->array_type - TYPE_BOOLEAN]);
-    else if (c->is_of_arrays && dot == '.')
+    else if (is_of_arrays(c) && dot == '.')
         snprintf(to, size, "unknown.Class_0x%" PRIx64 "[]", c->id);
     else
-        snprintf(to, size, "%sunknown%cClass_0x%" PRIx64 "%s", c->is_of_arrays ? "[L" : "", dot, c->id,
-                 c->is_of_arrays ? ";" : "");
+        snprintf(to, size, "%sunknown%cClass_0x%" PRIx64 "%s", is_of_arrays(c) ? "[L" : "", dot, c->id,
+                 is_of_arrays(c) ? ";" : "");
 }
 
 static void put_load_class(struct survey *v, uint32_t serial, uint64_t class_id, const char *name)
@@ -183,7 +183,7 @@ static void make_load_class(struct survey *v, struct seen_class *c)
     put_load_class(v, new_serial(v), c->id, name);
     c->is_loaded = true;
     if (!c->is_counted)
-        v->r->result.stand_in_objects += c->objects;
+        v->r->result.stand_in_objects += c->instances + c->arrays;
     c->is_counted = true;
 }
 

@@ -117,15 +117,15 @@ static bool may_make_class(struct survey *v, const struct seen_class *c)
 
 static void make_class(struct survey *v, struct seen_class *c, uint64_t object, uint64_t object_fields)
 {
-    uint64_t own = c->is_of_arrays ? 0 : c->size.value, super = c->id == object ? 0 : object;
+    uint64_t own = is_of_arrays(c) ? 0 : c->size.value, super = c->id == object ? 0 : object;
 
     if (!may_make_class(v, c))
         return;
-    if (super && !c->is_of_arrays)
+    if (super && !is_of_arrays(c))
         own = own > object_fields ? own - object_fields : 0;
     c->is_dumped |= survey_make_class(v, c, super, super ? object_fields : 0, own);
     if (!c->is_counted)
-        v->r->result.stand_in_objects += c->objects;
+        v->r->result.stand_in_objects += c->instances + c->arrays;
     c->is_counted = true;
 }
 
@@ -309,8 +309,10 @@ static void read_class(struct survey *v, struct cursor c)
         own += type_size(p[i], i);
     }
     super = touch_class(v, dump.super_id);
-    if (super)
+    if (super) {
         super->is_used = true;
+        super->subclasses++;
+    }
     class = touch_class(v, dump.class_id);
     if (!class || class->is_here)
         return;
@@ -336,21 +338,21 @@ static void read_object(struct survey *v, struct cursor c)
         if (class) {
             vote(&class->size, instance.bytes, 1);
             class->is_used = true;
-            class->objects++;
+            class->instances++;
         }
     } else if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, i, &objects)) {
         survey_note_id(v, objects.object_id);
         use_trace(v, objects.trace_serial);
         class = touch_class(v, objects.class_id);
         if (class) {
-            class->is_of_arrays |= !class->size.weight;
             class->is_used = true;
-            class->objects++;
+            class->arrays++;
         }
     } else if (*tag == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values)) {
         survey_note_id(v, values.object_id);
         use_trace(v, values.trace_serial);
         v->array_types |= 1U << values.type;
+        v->primitive_arrays[values.type]++;
     }
 }
 
@@ -449,8 +451,10 @@ bool stand_ins_make(struct repair *r)
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         keymap_init(maps[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     is_read = read_copy(&v);
-    if (is_read)
+    if (is_read) {
+        misfits_decide(&v);
         survey_make_definitions(&v);
+    }
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         keymap_clear(maps[i]);
     memory_put(&r->memory, v.classes, v.class_capacity * sizeof *v.classes);

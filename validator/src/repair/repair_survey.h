@@ -25,13 +25,13 @@ static inline void vote(struct vote *v, uint64_t value, uint64_t weight)
 struct seen_class {
     uint64_t id, heap_dump;
     uint64_t super, own, declared; /* of the CLASS_DUMP: the bytes of its own fields, and of its instances as it says */
-    uint64_t objects;              /* instances and arrays, in all heap dumps */
-    struct vote size;              /* of its instances; of a missing class, also as far as its subclasses tell */
+    uint64_t instances, arrays, subclasses; /* in all heap dumps */
+    struct vote size;                       /* of its instances; of a missing class, also as far as its subclasses tell */
     uint64_t below, missing; /* once `is_resolved`: bytes of the fields from here up to the missing class, and its index */
     uint8_t array_type;      /* of a class of primitive arrays that is made */
     bool is_loaded, is_dumped;
     bool is_here, is_used; /* in this heap dump: dumped, used */
-    bool is_resolved, is_of_arrays;
+    bool is_resolved;
     bool is_counted;
 };
 #define NOT_MISSING UINT64_MAX
@@ -49,6 +49,7 @@ struct survey {
     size_t *touched;           /* indices of those that the present heap dump has or uses */
     size_t touched_count, touched_capacity;
     unsigned array_types;                                /* of the arrays of the present heap dump, bits by element type */
+    uint64_t primitive_arrays[TYPE_LONG + 1];            /* by element type, in all heap dumps */
     uint64_t array_classes[TYPE_LONG + 1], object_class; /* IDs of loaded classes, or of new ones; 0 for none */
     bool is_object_new;                                  /* java.lang.Object was not loaded */
 
@@ -93,8 +94,22 @@ struct seen_class *survey_class(struct survey *v, uint64_t id);
 struct seen_class *survey_find_class(struct survey *v, uint64_t id);
 /* The ID of a class that is not in the dump; 0 if there is none left. */
 uint64_t survey_new_class(struct survey *v);
+/* How many primitive arrays have this class, by its name. */
+uint64_t survey_primitive_arrays(const struct survey *v, uint64_t class_id);
+
+/* Whether it is a class of arrays, as most of its objects say. */
+static inline bool is_of_arrays(const struct seen_class *c)
+{
+    return c->arrays > c->instances + c->subclasses;
+}
+
 /* An object has this ID. */
 void survey_note_id(struct survey *v, uint64_t id);
+
+/* ---- repair_misfits.c ---- */
+
+/* Decides for each class whether its name is wrong, or its objects that are misfits get a new class. */
+void misfits_decide(struct survey *v);
 
 /* ---- repair_stand_ins.c ---- */
 

@@ -8,6 +8,14 @@ struct seen_class *survey_class(struct survey *v, uint64_t id)
     return keymap_get(&v->class_index, id, &index) ? &v->classes[index] : NULL;
 }
 
+uint64_t survey_primitive_arrays(const struct survey *v, uint64_t class_id)
+{
+    for (uint8_t type = TYPE_BOOLEAN; type <= TYPE_LONG; type++)
+        if (v->array_classes[type] == class_id)
+            return v->primitive_arrays[type];
+    return 0;
+}
+
 /* No object is in the last page of addresses that a process may have, but with probability. */
 static uint64_t page_start(const struct survey *v)
 {

@@ -1,0 +1,113 @@
+/* See repair.h. Objects that the name of their class does not fit: arrays of a class that is none of arrays, instances of one that
+ * is. Either the name is wrong, or the class of these objects: the majority of what the copy has of the class says which. */
+#include "format/subrecord.h"
+#include "repair/repair_survey.h"
+
+static bool kind_of_misfit(enum rule rule, enum misfit_kind *kind)
+{
+    if (rule != RULE_OBJ_007 && rule != RULE_OBJ_011 && rule != RULE_OBJ_012)
+        return false;
+    *kind = rule == RULE_OBJ_011 ? MISFIT_INSTANCE : MISFIT_ARRAY;
+    return true;
+}
+
+bool misfit_note(struct repair *r, enum rule rule, uint64_t offset)
+{
+    enum misfit_kind kind;
+    uint8_t id[8];
+
+    if (!r->may_stand_in || !kind_of_misfit(rule, &kind) || !copy_read(r, offset, id, r->id_size) ||
+        keymap_get(&r->misfits[kind].classes, get_id(id, r->id_size), NULL))
+        return false;
+    keymap_put(&r->misfits[kind].found, get_id(id, r->id_size), 0);
+    r->wants_stand_in = true;
+    return true;
+}
+
+void misfits_init(struct repair *r)
+{
+    keymap_init(&r->renamed, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    for (struct misfits *m = r->misfits; m < r->misfits + MISFIT_KINDS; m++) {
+        keymap_init(&m->found, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+        keymap_init(&m->classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    }
+}
+
+void misfits_forget(struct repair *r)
+{
+    for (struct misfits *m = r->misfits; m < r->misfits + MISFIT_KINDS; m++) {
+        keymap_clear(&m->found);
+        keymap_init(&m->found, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    }
+}
+
+void misfits_clear(struct repair *r)
+{
+    keymap_clear(&r->renamed);
+    for (struct misfits *m = r->misfits; m < r->misfits + MISFIT_KINDS; m++) {
+        keymap_clear(&m->found);
+        keymap_clear(&m->classes);
+    }
+}
+
+/* ---- Which is wrong ---- */
+
+struct survey_of_kind {
+    struct survey *survey;
+    enum misfit_kind kind;
+};
+
+static void decide(void *context, uint64_t class_id, uint64_t unused)
+{
+    struct survey_of_kind *s = context;
+    const struct seen_class *c = survey_class(s->survey, class_id);
+    struct repair *r = s->survey->r;
+    uint64_t misfits, fitting, other = class_id;
+
+    (void)unused;
+    if (!c)
+        return;
+    misfits = s->kind == MISFIT_ARRAY ? c->arrays : c->instances + c->subclasses;
+    fitting = survey_primitive_arrays(s->survey, class_id) + c->arrays + c->instances + c->subclasses - misfits;
+    if (fitting >= misfits || !keymap_add(&r->renamed, class_id, 0, &(uint64_t){0}))
+        other = survey_new_class(s->survey);
+    keymap_put(&r->misfits[s->kind].classes, class_id, other);
+}
+
+void misfits_decide(struct survey *v)
+{
+    for (int kind = 0; kind < MISFIT_KINDS; kind++)
+        keymap_each(&v->r->misfits[kind].found, decide, &(struct survey_of_kind){v, (enum misfit_kind)kind});
+}
+
+/* ---- The next pass ---- */
+
+bool is_renamed(struct repair *r, uint64_t class_id)
+{
+    uint64_t pass;
+
+    if (!keymap_get(&r->renamed, class_id, &pass) || (pass && pass != r->pass))
+        return false;
+    keymap_put(&r->renamed, class_id, r->pass);
+    return true;
+}
+
+bool is_misfit(const struct repair *r, struct cursor c, struct other_class *other)
+{
+    const uint8_t *tag = cursor_take(&c, 1);
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP objects;
+
+    if (!tag)
+        return false;
+    if (*tag == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, r->id_size, &instance)) {
+        other->at = 1 + OFFSET_OF(INSTANCE_DUMP, class_id, r->id_size);
+        return keymap_get(&r->misfits[MISFIT_INSTANCE].classes, instance.class_id, &other->id) &&
+               other->id != instance.class_id;
+    }
+    if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, r->id_size, &objects)) {
+        other->at = 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, r->id_size);
+        return keymap_get(&r->misfits[MISFIT_ARRAY].classes, objects.class_id, &other->id) && other->id != objects.class_id;
+    }
+    return false;
+}
