@@ -51,7 +51,7 @@ struct framing {
     bool within_subrecord;   /* the dump ends within a sub-record to which lengths lead: it was truncated */
     bool failed;             /* because of something other than an early end */
     bool second_header;      /* a header is where a record should be: two files were joined */
-    bool zeros;              /* zeros are where a record or a sub-record should be */
+    uint64_t zeros_at;       /* zeros are where a record or a sub-record should be; 0 for none */
     uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
     bool segment_reported;   /* REC-005 was reported */
     struct unproven {

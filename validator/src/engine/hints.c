@@ -62,10 +62,10 @@ void look_for_skipped_zeros(struct engine *e, uint64_t from)
     uint64_t here = e->in.offset;
     size_t n;
 
-    if (e->framing.zeros || here - from > WAY_SIGHT || !go_to(e, from))
+    if (e->framing.zeros_at || here - from > WAY_SIGHT || !go_to(e, from))
         return;
     n = look_at(&e->in, (size_t)(here - from), here - from);
-    e->framing.zeros = has_zeros(e->in.at, n);
+    e->framing.zeros_at = has_zeros(e->in.at, n) ? from : 0;
     go_to(e, here);
 }
 
@@ -73,7 +73,8 @@ void look_for_zeros(struct engine *e, uint64_t after)
 {
     size_t n = look_at(&e->in, (size_t)after + LEAST_ZEROS, UINT64_MAX);
 
-    e->framing.zeros |= n == after + LEAST_ZEROS && has_zeros(e->in.at + after, LEAST_ZEROS);
+    if (!e->framing.zeros_at && n == after + LEAST_ZEROS && has_zeros(e->in.at + after, LEAST_ZEROS))
+        e->framing.zeros_at = e->in.offset + after;
     if (!e->high_bytes && (e->transfer & HPROF_TRANSFER_SEVEN_BIT)) {
         n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
         e->high_bytes = has_high_byte(e->in.at, n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT);
@@ -222,7 +223,7 @@ const char *choose_hint(struct engine *e)
         return "bytes follow the end of the dump: something was appended to it";
     if (e->framing.doubled.size)
         return describe_doubled(e);
-    if (e->framing.zeros)
+    if (e->framing.zeros_at)
         return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
     gap = describe_gap(e);
     if (gap && e->file.version != V103)

@@ -146,6 +146,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     struct search within = *t->search;
     struct tries tries = {&within, t->left};
     uint64_t length, right, least;
+    unsigned wanted = BITS_OF_RECORDS;
     uint32_t time;
     bool leads_on;
 
@@ -157,13 +158,14 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     length = get_u4(p + RECORD_LENGTH_AT);
     if (is_heap_dump_record(*p)) {
         within.end = at + RECORD_HEADER_SIZE + length;
-        if (!length ||
-            (within.end <= sight->size ? !records_follow(sight, within.end, 1)
-                                       : sight->ended && time != (*t->search->times)[0] && time != (*t->search->times)[1]))
+        if (!length || (within.end > sight->size && sight->ended && time != (*t->search->times)[0] && time != (*t->search->times)[1]))
             return 0;
+        if (within.end <= sight->size && !records_follow(sight, within.end, 1)) { /* it is damaged, too */
+            within.end = UINT64_MAX;
+            wanted = BITS_OF_CHAIN;
+        }
         within.past = 0;
-        leads_on =
-            at + RECORD_HEADER_SIZE < sight->size && subrecords_lead_on(&tries, at + RECORD_HEADER_SIZE, BITS_OF_RECORDS);
+        leads_on = at + RECORD_HEADER_SIZE < sight->size && subrecords_lead_on(&tries, at + RECORD_HEADER_SIZE, wanted);
         t->left = tries.left;
         return leads_on ? BITS_OF_RECORDS : 0;
     }
