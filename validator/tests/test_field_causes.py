@@ -118,7 +118,7 @@ def test_bytes_that_are_lost_among_definitions_have_a_cause(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", any_one(["agent8", "jdk17", "jdk25", "sa17"]))
 def test_a_damaged_tag_of_a_definition_is_an_error(name: str, tmp_path: Path) -> None:
-    """Who writes such dumps writes no records of other tags. No object is lost with one."""
+    """Who writes such dumps writes no records of other tags. No object is lost with one; a class may get a stand-in."""
     data, seed = bytes(read(name)), random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
     definitions = [body - 9 for tag, body, _ in record_offsets(data) if tag < 8]
@@ -127,8 +127,8 @@ def test_a_damaged_tag_of_a_definition_is_an_error(name: str, tmp_path: Path) ->
         at, tag = dice.choice(definitions), dice.choice([0, 8, 9, *range(0x2D, 0x100)])
         broken = data[:at] + bytes([tag]) + data[at + 1 :]
         assert not check(broken, tmp_path)["valid"], f"seed {seed}, {tag:#x} at {at:#x}"
-        done = repair(broken, tmp_path)
-        assert done["kept"] == whole, f"seed {seed}, {tag:#x} at {at:#x}: {done['left_out']}"
+        kept = repair(broken, tmp_path)["kept"]
+        assert all(kept[what] >= whole[what] for what in whole), f"seed {seed}, {tag:#x} at {at:#x}: {kept}"
 
 
 def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ bool misfit_note(struct repair *r, enum rule rule, uint64_t offset)
     enum misfit_kind kind;
     uint8_t id[8];
 
-    if (!r->may_stand_in || !kind_of_misfit(rule, &kind) || !copy_read(r, offset, id, r->id_size) ||
+    if (!kind_of_misfit(rule, &kind) || !copy_read(r, offset, id, r->id_size) ||
         keymap_get(&r->misfits[kind].classes, get_id(id, r->id_size), NULL))
         return false;
-    keymap_put(&r->misfits[kind].found, get_id(id, r->id_size), 0);
-    r->wants_stand_in = true;
+    keymap_put(r->may_stand_in ? &r->misfits[kind].found : &r->misfits[kind].classes, get_id(id, r->id_size), 0);
+    r->wants_stand_in |= r->may_stand_in;
     return true;
 }
 
