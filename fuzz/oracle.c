@@ -782,13 +782,16 @@ static void doubt_long_instance(struct oracle *o, uint64_t tag_at)
         doubt(o, tag_at);
 }
 
-/* M.2: other items may be sought within a long record whose length no count confirms, unless the whole dump is short. */
+/* M.2: other items may be sought within a long record whose length no count confirms, unless the whole dump is short. A long string
+ * that begins with the tag of a sub-record may be a heap dump record. */
 static void doubt_long_record(struct oracle *o, uint64_t at)
 {
-    enum { LONG = 64 << 10, FAR = 512 << 10 };
-    uint64_t tag = u1(o->d, at);
+    enum { LONG = 64 << 10, FAR = 512 << 10, LEAST = 256 };
+    uint64_t tag = u1(o->d, at), length = u4(o->d, at + LENGTH_AT), body_at = at + RECORD_HEADER_SIZE;
     bool is_counted = is_heap_dump_record(tag) || tag == TRACE || tag == ALLOC_SITES || tag == CPU_SAMPLES;
-    if (!is_counted && o->d->size > FAR && u4(o->d, at + LENGTH_AT) >= LONG)
+    if (!is_counted && o->d->size > FAR && length >= LONG)
+        doubt(o, at);
+    if (tag == UTF8 && length >= LEAST && body_at < o->d->size && is_subrecord_tag(u1(o->d, body_at)))
         doubt(o, at);
 }
 
@@ -812,6 +815,8 @@ static void fail_at(struct oracle *o, const struct failure *failure)
         o->report->other_failure = strcmp(finding.rule, "REC-003") == 0
                                        ? (struct oracle_finding){"REC-002", failure->record_at + LENGTH_AT}
                                        : (struct oracle_finding){"REC-003", failure->record_at};
+    else if (!failure->subrecord_at && is_subrecord_tag(u1(o->d, failure->record_at + RECORD_HEADER_SIZE)))
+        o->report->other_failure = (struct oracle_finding){"REC-002", failure->record_at + LENGTH_AT}; /* out of sight */
     o->report->failed_in_heap = failure->subrecord_at > 0;
     /* A later failure may show that the empty heap dump record is at fault. */
     if (failure->empty_at && failure->empty_at < fault_at) {

@@ -143,6 +143,8 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
     if (repair->left_out == 0 && repair->text_before == 0)
         fputs("nothing was left out\n", out);
     print_undone(out, repair);
+    if (repair->version_mended)
+        fputs("mended: the version is 1.0.2, since 1.0.1 has no segments\n", out);
     if (repair->lengths_mended > 0)
         fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
     if (repair->sizes_mended > 0)

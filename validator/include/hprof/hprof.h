@@ -426,6 +426,7 @@ struct hprof_repair_result {
     uint64_t sizes_mended;         /* lengths of instances and numbers of elements that were wrong */
     uint64_t stand_in_loads;       /* LOAD_CLASSes that were added */
     bool incomplete;               /* the copy, as in hprof_summary: what is missing cannot be brought back */
+    bool version_mended;           /* the dump says 1.0.1, and has segments: the copy says 1.0.2 */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

@@ -80,7 +80,9 @@ static void leave_record(struct engine *e)
 
 bool leave_too_long(struct engine *e)
 {
-    if (!has_items_within(e))
+    enum { LEAST = 256 }; /* bytes: few strings are as long, and a segment is */
+
+    if (!(e->position.record_length >= LEAST && holds_subrecords(e)) && !has_items_within(e))
         return false;
     end_sound_part(&e->run, e->position.record_at);
     leave_record(e);
@@ -348,10 +350,15 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
         skip_body(e); /* past the end */
         return;
     }
+    if (resume == RESUME_AT_DECLARED && holds_subrecords(e)) { /* it is a heap dump record, of which the tag is damaged */
+        report(&e->ck, rule, at + RECORD_LENGTH_AT, expected, "%" PRIu64 " bytes", declared);
+        go_on_from(e, at, e->framing.skipped_before);
+        return;
+    }
     if (resume == RESUME_AT_RIGHT) {
         jumps_note(&e->file.jumps, at, at + RECORD_HEADER_SIZE + right, 0, true);
         e->run.sum.skipped += input_skip(&e->in, right);
-    } else if (resume == RESUME_UNSEEN && has_items_within(e)) {
+    } else if (resume == RESUME_UNSEEN && (holds_subrecords(e) || has_items_within(e))) {
         resume = RESUME_NOWHERE;
     } else if (!skip_body(e)) {
         return;

@@ -170,6 +170,11 @@ static void check_by_tag(struct engine *e)
     uint64_t at = e->in.offset;
 
     if (is_of_no_version(e)) {
+        if (holds_subrecords(e)) {
+            old_version(e);
+            go_on_from(e, e->position.record_at, e->framing.skipped_before);
+            return;
+        }
         lose_definitions(e, definitions_of_length(e->position.record_length, e->file.id_size));
         if (skip_body(e))
             old_version(e);

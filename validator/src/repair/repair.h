@@ -86,6 +86,7 @@ struct repair {
     struct input in;
     unsigned id_size;
     enum version version;
+    bool has_segments; /* the input; then the copy is not of 1.0.1, which has none */
     struct names names;
     struct damage damage;
     size_t profile;      /* in which the copy is checked */

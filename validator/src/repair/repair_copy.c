@@ -328,6 +328,13 @@ static bool copy_header(struct repair *r)
         names_init(&r->names, &r->memory, &r->key, r->id_size);
     r->has_names = true;
     copy_input(r, HEADER_SIZE);
+    if (r->version == V101 && r->has_segments) {
+        enum { LAST_FOUR = HEADER_STRING_SIZE - 5 }; /* ".0.1" */
+
+        r->version = V102;
+        r->result.version_mended = true;
+        copy_number(r, LAST_FOUR, get_u4((const uint8_t *)".0.2"));
+    }
     return true;
 }
 

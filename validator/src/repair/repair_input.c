@@ -80,6 +80,7 @@ static int keep_reason(void *context, const struct hprof_summary *summary)
     struct check *check = context;
 
     repair_note_input(check->repair, summary);
+    check->repair->has_segments = summary->record_counts[TAG_HEAP_DUMP_SEGMENT] > 0;
     if (summary->failure[0])
         snprintf(check->first, sizeof check->first, "%s", summary->failure);
     return 0;
