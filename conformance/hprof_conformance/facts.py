@@ -133,7 +133,8 @@ class _Heap:
 
     def chain(self, name: str, number: str, following: str) -> int:
         """How many objects hang together, from number 0 on."""
-        by_id = {one.id: self.fields(one) for one in self.of(name)}
+        read = ((one.id, self.fields(one)) for one in self.of(name))
+        by_id = {object_id: fields for object_id, fields in read if {number, following} <= fields.keys()}  # that have such fields
         by_number = {int.from_bytes(fields[number], "big", signed=True): fields for fields in by_id.values()}
         at = by_number.get(0)
         length = 0

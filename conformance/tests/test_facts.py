@@ -77,6 +77,7 @@ def test_a_dump_that_has_all_that_the_program_says(packed: bool, tmp_path: Path)
         (("end\n", "end\nsegment {\n}\nend\n"), "heap dumps: 2 instead of 1"),
         (("  instance-dump @c class @Node [ int 2 object null ]\n", ""), "instances of Node: 2 instead of 3; chain of Node: 2"),
         (("[ int 1 object @c ]", "[ int 1 object @a ]"), "chain of Node: 2 instead of 3"),
+        (("instance-dump @s class @String", "instance-dump @s class @Node"), "instances of Node: 4 instead of 3"),
         (("[ int 0 object @b ]", "[ int 0 object @c ]"), "chain of Node: 1 instead of 3"),
         (("0x68e9", "0x68e8"), "String 'h\\xe9': none"),
         (("0x68e9", "0x68e900"), "[B of 2 elements: none"),
