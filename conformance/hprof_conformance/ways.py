@@ -288,6 +288,7 @@ def _agent_way(agent: str, setting: Setting, classes: Path, way: str) -> Dump:
     with program(setting.jvm, classes, options, folder, *arguments, main=main) as one:
         said = one.facts
         if way == "signals":
+            one.send("collect")  # has loaded each class that waiting takes: one more between the dumps ends the VM, FINDINGS.md 31
             for _ in range(2):
                 _dump_by_signal(one)
             said = [*said, facts.Fact("dumps", ["2"])]
