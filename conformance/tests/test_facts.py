@@ -103,6 +103,16 @@ def test_a_malformed_gzip_file_is_reported(tmp_path: Path) -> None:
         whole_until(dump)
 
 
+@pytest.mark.parametrize(("element", "found"), [("@c", ""), ("@b", "[LNode;.1: 00000001"), ("null", "[LNode;.1: none")])
+def test_an_element_that_refers_to_another_object(element: str, found: str, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    named = HEAP.replace("segment {", 'utf8 $Nodes "[LNode;"\nload-class serial 4 class @Nodes name $Nodes\nsegment {')
+    array = f"  class-dump @Nodes super @Object\n  object-array-dump @all class @Nodes [ @a {element} ]\n}}\nend\n"
+    dump.write_bytes(assemble(named.replace("}\nend\n", array)).file.to_bytes())
+    said = words(dump, facts.parse([f"refers\t[LNode;\t1\tNode\t00000002{bytes(8).hex()}"]))
+    assert said.startswith(found) and bool(said) == bool(found)
+
+
 def test_an_unknown_fact_is_a_difference(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     dump.write_bytes(assemble(HEAP).file.to_bytes())
