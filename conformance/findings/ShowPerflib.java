@@ -30,6 +30,9 @@ class ShowPerflib {
 
     public static void main(String[] arguments) throws Exception {
         Snapshot snapshot = new HprofParser(new MemoryMappedFileBuffer(new File(arguments[0]))).parse();
+        for (RootObj one : snapshot.getGCRoots()) {
+            System.out.println("root " + one.getRootType() + " 0x" + Long.toHexString(one.getUniqueId()));
+        }
         for (Heap heap : snapshot.getHeaps()) {
             System.out.println("heap " + heap.getName());
             for (ClassObj one : heap.getClasses()) {

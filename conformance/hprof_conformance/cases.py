@@ -9,7 +9,8 @@ import lzma
 import os
 import shutil
 import tarfile
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,13 @@ class Truth:
     exact: dict[str, Entry] | None
     resolved: dict[str, Entry] | None
     skipped: dict[str, int] | None = None  # by lengths alone, where they lead to the end: as right as the text
+    null_roots: dict[str, int] = field(default_factory=dict)  # how many of a count are roots of no object, which a reader may omit
 
     def allows(self, name: str, found: int | None) -> bool:
-        return found == self.counts.get(name, 0) or (self.skipped is not None and found == self.skipped.get(name, 0))
+        right = self.counts.get(name, 0)
+        return found in (right, right - self.null_roots.get(name, 0)) or (
+            self.skipped is not None and found == self.skipped.get(name, 0)
+        )
 
 
 @dataclass(frozen=True)
@@ -142,18 +147,35 @@ def _by_lengths(data: memoryview) -> dict[str, int] | None:
     return found if at == len(data) else None
 
 
+def _null_roots(data: memoryview) -> dict[str, int]:
+    """Roots whose object is 0. Raises FramingError."""
+    header = read_header(data)
+    if header is None:
+        return {}
+    shapes = Shapes(header.id_size)
+    kinds = Counter(
+        shape.record.name
+        for framed in records(data, header.size)
+        if framed.tag in _HEAP_TAGS
+        for shape, _, fields, *_ in subrecords(data, framed.body, framed.end, shapes)
+        if shape.record.name in ROOTS and not fields[0]
+    )
+    return {**kinds, "roots": kinds.total()} if kinds else {}
+
+
 def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
     """`counts` are those of the file, from the manifest or the Python reader."""
     skipped = None if is_gzip(data) else _by_lengths(data)
     try:
-        content = Content(decompressed(data) if is_gzip(data) else data)
+        plain = decompressed(data) if is_gzip(data) else data
+        content, null_roots = Content(plain), _null_roots(plain)
     except FramingError:
         return Truth(counts, None, None, skipped)
 
     def entries(parts: Parts) -> dict[str, Entry]:
         return {name: Entry(one.count, f"{one.sum:032x}") for name, one in parts.items()}
 
-    return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")), skipped)
+    return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")), skipped, null_roots)
 
 
 @dataclass(frozen=True)
@@ -214,7 +236,7 @@ class Truths:
 
         truth = found["truth"]
         return (
-            Truth(truth["counts"], entries(truth["exact"]), entries(truth["resolved"]), truth["skipped"]),
+            Truth(truth["counts"], entries(truth["exact"]), entries(truth["resolved"]), truth["skipped"], truth["null_roots"]),
             found["requires"],
             found["bytes"],
         )

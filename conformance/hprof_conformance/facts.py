@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hprof_corpus.digest import Content, HeapDump, Instance, Object, PrimitiveArray, Value, class_name, identity
+from hprof_corpus.digest import Content, HeapDump, Instance, Object, ObjectArray, PrimitiveArray, Value, class_name, identity
 from hprof_corpus.layouts import BASIC_TYPES
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip, open_bytes
@@ -24,7 +24,8 @@ FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
 class Fact:
     """A line of Program.java: class NAME COUNT, hidden NAME COUNT (a hidden class's name goes on with +), loaded NAME COUNT,
     text TEXT, chain CLASS NUMBER NEXT LENGTH, static CLASS NAME VALUE, field CLASS NAME VALUE (of each instance), elements NAME
-    BYTES (of an array), array NAME LENGTH. Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
+    BYTES (of an array), array NAME LENGTH, refers CLASS NAME OTHER BYTES (a field, or the element of that number, to an object of
+    another class whose fields are these bytes). Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
 
     kind: str
     words: list[str]
@@ -128,12 +129,23 @@ class _Heap:
         types = {type_: class_name(f"{word}[]") for word, (type_, *_) in BASIC_TYPES.items()}
         return [one for one in self._dump.objects if isinstance(one, PrimitiveArray) and types[one.type] == name]
 
+    def referred(self, name: str, place: str) -> set[int]:
+        """The IDs in a field, or in the elements of that number."""
+        arrays = self.classes.get(class_name(name), []) if place.isdigit() else []
+        found = {int.from_bytes(self.fields(one).get(place, b""), "big") for one in self.of(name)}
+        return found | {
+            one.elements[int(place)]
+            for one in self._dump.objects
+            if isinstance(one, ObjectArray) and one.class_id in arrays and int(place) < len(one.elements)
+        }
+
     def has_array(self, name: str, length: int) -> bool:
         return any(one.length == length for one in self._arrays(name))
 
     def chain(self, name: str, number: str, following: str) -> int:
         """How many objects hang together, from number 0 on."""
-        by_id = {one.id: self.fields(one) for one in self.of(name)}
+        read = ((one.id, self.fields(one)) for one in self.of(name))
+        by_id = {object_id: fields for object_id, fields in read if {number, following} <= fields.keys()}  # that have such fields
         by_number = {int.from_bytes(fields[number], "big", signed=True): fields for fields in by_id.values()}
         at = by_number.get(0)
         length = 0
@@ -246,6 +258,10 @@ def _difference(fact: Fact, heap: _Heap, texts: Counter[str], objects: Counter[s
             return unless(values == [words[1]], f"{shown}.{ascii(words[0])[1:-1]}", ", ".join(values) or "none", words[1])
         case "elements":
             return unless(heap.has_elements(name, words[0]), f"{name} of {words[0]}", "none", "one")
+        case "refers":
+            place, other, expected = words
+            values = sorted(one.bytes.hex() for one in heap.of(other) if one.id in heap.referred(name, place))
+            return unless(values == [expected], f"{shown}.{place}", ", ".join(values) or "none", f"{other} of {expected}")
         case "array":
             return unless(heap.has_array(name, int(words[0])), f"{name} of {words[0]} elements", "none", "one")
         case "dumps":

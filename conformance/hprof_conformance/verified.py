@@ -103,10 +103,11 @@ def text_of(root: Path, number: int, cell: Cell) -> str:
     else:
         command += "; echo status $?"
     held = ", ".join(f"{name} {count}" for name, count in cell.case.truth.counts.items())
+    verb = "may reject" if cell.case.should == "either" else f"should {cell.case.should}"
     lines = [
         f"### {number} {cell.reader.title}, {cell.case.name}",
         "",
-        f"Fed: {cell.case.about} It holds {held}. A reader should {cell.case.should} it.",
+        f"Fed: {cell.case.about} It holds {held}. A reader {verb} it.",
         f"The matrix: {cell.claim}",
         "",
         f"    $ {command}",

@@ -33,6 +33,7 @@ _TO_BUILD = (  # Debian packages
 )
 SMALL = "small"  # with smaller arrays, for conformance/gold; also small-gz
 HUGE = "huge"  # a dump of more than 2 GB, only on demand
+VALUES = "values"  # a program with value classes, which its own JDK compiles
 ODD = "odd-"  # a kind of Odd.java alone, such as odd-nan
 ALL_ODD = "odd-all"  # Everything.java with all of them
 KINDS_OF_ODD = {"supplementary": "Supplementary", "names": "Names", "surrogates": "Surrogates", "nan": "NaN", "loaders": "Loaders"}
@@ -92,6 +93,8 @@ class Setting:
     def program(self, way: str) -> tuple[str, list[str]]:
         """The main class that is dumped in this way, and its arguments."""
         size = way.removesuffix("-gz")
+        if way == VALUES:
+            return "Values", []
         if way == ALL_ODD:
             return "Everything", [SMALL, *KINDS_OF_ODD.values()]
         if way.startswith(ODD):
@@ -153,8 +156,9 @@ _UNDUMPED = {8: Counter({"java/lang/Object": 1})}
 
 
 def _by_jcmd(one: Program, file: Path, way: str, undumped: Counter[str] | None) -> list[facts.Fact]:
-    """And what the VM says of the heap before and after. A dump of all objects holds more."""
-    before = one.histogram() if way != "all" else None
+    """And what the VM says of the heap before and after. A dump of all objects holds more, and so does one with flat values, which
+    are objects in the dump alone."""
+    before = one.histogram() if way not in ("all", VALUES) else None
     do(one.jcmd("GC.heap_dump", *JCMD.get(way, []), one.jvm.inside(file)))
     return everything.agreed(before, one.histogram(), undumped) if before is not None else []
 
@@ -187,6 +191,14 @@ def _archive(setting: Setting, classes: Path, folder: Path, way: str, options: l
     return [f"{use[0]}{setting.jvm.inside(archive)}", *use[1:]]
 
 
+def _compile_values(setting: Setting, classes: Path) -> None:
+    """Among the other classes."""
+    shutil.copy(setting.producer.folder / "Values.java", classes)
+    inside = setting.jvm.inside(classes)
+    preview = ["--enable-preview", "--release", str(setting.producer.jdk)]
+    do([*setting.jvm.command("javac"), *preview, "-cp", inside, "-d", inside, f"{inside}/Values.java"])
+
+
 def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
@@ -199,6 +211,9 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     elif way in ("before-full-gc", "after-full-gc"):
         when = "Before" if way == "before-full-gc" else "After"
         options += [f"-XX:+HeapDump{when}FullGC", f"-XX:HeapDumpPath={jvm.inside(folder)}"]
+    if way == VALUES:
+        options += ["--enable-preview"]
+        _compile_values(setting, classes)
     if way in _ARCHIVED:
         classes = _jar(classes, folder)
         options += _archive(setting, classes, folder, way, options)
@@ -288,6 +303,7 @@ def _agent_way(agent: str, setting: Setting, classes: Path, way: str) -> Dump:
     with program(setting.jvm, classes, options, folder, *arguments, main=main) as one:
         said = one.facts
         if way == "signals":
+            one.send("collect")  # has loaded each class that waiting takes: one more between the dumps ends the VM, FINDINGS.md 31
             for _ in range(2):
                 _dump_by_signal(one)
             said = [*said, facts.Fact("dumps", ["2"])]

@@ -77,6 +77,7 @@ def test_a_dump_that_has_all_that_the_program_says(packed: bool, tmp_path: Path)
         (("end\n", "end\nsegment {\n}\nend\n"), "heap dumps: 2 instead of 1"),
         (("  instance-dump @c class @Node [ int 2 object null ]\n", ""), "instances of Node: 2 instead of 3; chain of Node: 2"),
         (("[ int 1 object @c ]", "[ int 1 object @a ]"), "chain of Node: 2 instead of 3"),
+        (("instance-dump @s class @String", "instance-dump @s class @Node"), "instances of Node: 4 instead of 3"),
         (("[ int 0 object @b ]", "[ int 0 object @c ]"), "chain of Node: 1 instead of 3"),
         (("0x68e9", "0x68e8"), "String 'h\\xe9': none"),
         (("0x68e9", "0x68e900"), "[B of 2 elements: none"),
@@ -100,6 +101,16 @@ def test_a_malformed_gzip_file_is_reported(tmp_path: Path) -> None:
     dump.write_bytes(data + b"no member")
     with pytest.raises(FramingError, match="incorrect header check"):
         whole_until(dump)
+
+
+@pytest.mark.parametrize(("element", "found"), [("@c", ""), ("@b", "[LNode;.1: 00000001"), ("null", "[LNode;.1: none")])
+def test_an_element_that_refers_to_another_object(element: str, found: str, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    named = HEAP.replace("segment {", 'utf8 $Nodes "[LNode;"\nload-class serial 4 class @Nodes name $Nodes\nsegment {')
+    array = f"  class-dump @Nodes super @Object\n  object-array-dump @all class @Nodes [ @a {element} ]\n}}\nend\n"
+    dump.write_bytes(assemble(named.replace("}\nend\n", array)).file.to_bytes())
+    said = words(dump, facts.parse([f"refers\t[LNode;\t1\tNode\t00000002{bytes(8).hex()}"]))
+    assert said.startswith(found) and bool(said) == bool(found)
 
 
 def test_an_unknown_fact_is_a_difference(tmp_path: Path) -> None:

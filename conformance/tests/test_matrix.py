@@ -122,6 +122,14 @@ def test_the_body_of_a_heap_dump_end_is_no_loss() -> None:
         assert outcomes.assess(one, hello(digests=[]), reply).outcome == outcome
 
 
+def test_a_root_of_no_object_may_be_left_out() -> None:
+    """One of the two threads has none: a thread of JNI."""
+    (one,) = cases.read_cases(ROOT, ROOT / "build" / "conformance" / "truth", ["either/agent-style"])
+    assert (one.truth.counts["ROOT_THREAD_OBJECT"], one.truth.null_roots) == (2, {"ROOT_THREAD_OBJECT": 1, "roots": 1})
+    for kind, number in (("ROOT_THREAD_OBJECT", 2), ("roots", one.truth.counts["roots"])):
+        assert [one.truth.allows(kind, found) for found in range(number - 2, number + 2)] == [False, True, True, False]
+
+
 def test_a_dangling_reference_may_look_like_null_if_the_reader_says_so() -> None:
     found = outcomes.assess(case("accept"), hello("resolved"), accepted(entry=NOTHING))
     assert found.outcome == outcomes.RIGHT

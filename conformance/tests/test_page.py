@@ -206,6 +206,13 @@ def test_a_difference_names_what_the_reader_was_asked_for(tmp_path: Path) -> Non
         assert words in detail, words
 
 
+def test_each_reader_has_a_table_of_what_it_is_asked_for(tmp_path: Path) -> None:
+    table = shown(tmp_path).split('id="asked"')[1].split("</table>")[0]
+    for name in "ab":
+        assert f"Reader {name}</th><td>instances</td><td>its list</td>" in table
+    assert table.count("gzip: plain files only. So say we.") == 2
+
+
 def test_real_dumps_come_first_and_readers_stand_by_family(tmp_path: Path) -> None:
     dom = shown(tmp_path)
     real, constructed = dom.split('id="real"')[1].split('id="matrix"')

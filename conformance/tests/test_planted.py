@@ -66,6 +66,8 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
         "for (Object one : heap.getGCRoots()) {",
         'for (Object one : heap.getGCRoots()) { if (((GCRoot) one).getKind().equals("Java frame")) continue;',
     ),
+    ("haha-perflib", "roots.merge(", "if (one.getRootType() != RootType.JAVA_LOCAL) roots.merge("),
+    ("shark-graph", "roots.merge(kind(root), ", 'roots.merge(kind(root).replace("JNI_LOCAL", "JNI_GLOBAL"), '),
     ("jhat", "counts[((Root) all.nextElement()).getType()]++;", "counts[Math.max(((Root) all.nextElement()).getType(), 4)]++;"),
     ("shark-stream", ".text(text)", ".text(text.length() > 60 ? text.substring(0, 60) : text)"),
     (  # NaN made canonical

@@ -5,17 +5,33 @@ import com.squareup.haha.perflib.Field;
 import com.squareup.haha.perflib.Heap;
 import com.squareup.haha.perflib.HprofParser;
 import com.squareup.haha.perflib.Instance;
+import com.squareup.haha.perflib.RootObj;
+import com.squareup.haha.perflib.RootType;
 import com.squareup.haha.perflib.Snapshot;
 import com.squareup.haha.perflib.Type;
 import com.squareup.haha.perflib.io.MemoryMappedFileBuffer;
 import java.io.File;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 
 /** Android's perflib, which Android Studio had until 2018, as HAHA has it. */
 final class HahaPerflib implements Adapter {
+    /** It has no list of the threads, which are no roots to it. */
+    private static final Map<RootType, String> ROOTS = Map.ofEntries(
+            Map.entry(RootType.UNKNOWN, "ROOT_UNKNOWN"), Map.entry(RootType.NATIVE_STATIC, "ROOT_JNI_GLOBAL"),
+            Map.entry(RootType.NATIVE_LOCAL, "ROOT_JNI_LOCAL"), Map.entry(RootType.JAVA_LOCAL, "ROOT_JAVA_FRAME"),
+            Map.entry(RootType.NATIVE_STACK, "ROOT_NATIVE_STACK"), Map.entry(RootType.SYSTEM_CLASS, "ROOT_STICKY_CLASS"),
+            Map.entry(RootType.THREAD_BLOCK, "ROOT_THREAD_BLOCK"), Map.entry(RootType.BUSY_MONITOR, "ROOT_MONITOR_USED"),
+            Map.entry(RootType.INTERNED_STRING, "ROOT_INTERNED_STRING"), Map.entry(RootType.FINALIZING, "ROOT_FINALIZING"),
+            Map.entry(RootType.DEBUGGER, "ROOT_DEBUGGER"), Map.entry(RootType.REFERENCE_CLEANUP, "ROOT_REFERENCE_CLEANUP"),
+            Map.entry(RootType.VM_INTERNAL, "ROOT_VM_INTERNAL"), Map.entry(RootType.NATIVE_MONITOR, "ROOT_JNI_MONITOR"),
+            Map.entry(RootType.UNREACHABLE, "ROOT_UNREACHABLE"));
+
     @Override
     public Map<String, String> unsupported() {
         return Map.of("gzip", "opens plain files only", "several-heap-dumps", "one snapshot of a file");
@@ -23,7 +39,9 @@ final class HahaPerflib implements Adapter {
 
     @Override
     public List<String> counts() {
-        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
+        List<String> all = new ArrayList<>(List.of("classes", "instances", "object_arrays", "primitive_arrays"));
+        all.addAll(new TreeSet<>(ROOTS.values())); // in one order, at each start
+        return all;
     }
 
     @Override
@@ -71,6 +89,11 @@ final class HahaPerflib implements Adapter {
         answer.count("instances", instances);
         answer.count("object_arrays", objectArrays);
         answer.count("primitive_arrays", primitiveArrays);
+        Map<RootType, Long> roots = new HashMap<>();
+        for (RootObj one : parsed[0].getGCRoots()) {
+            roots.merge(one.getRootType(), 1L, Long::sum);
+        }
+        ROOTS.forEach((type, kind) -> answer.count(kind, roots.getOrDefault(type, 0L)));
     }
 
     private static long idOf(Object object) {

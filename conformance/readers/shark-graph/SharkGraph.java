@@ -1,8 +1,11 @@
 import java.io.File;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import shark.CloseableHeapGraph;
+import shark.GcRoot;
 import shark.HeapField;
 import shark.HeapObject;
 import shark.HprofHeapGraph;
@@ -13,6 +16,10 @@ import shark.ValueHolder;
 /** LeakCanary's Shark, by its index of the heap: objects, fields and static fields. */
 final class SharkGraph implements Adapter {
     private static final int OBJECT = 2;
+    private static final List<String> COUNTS = List.of("classes", "instances", "object_arrays", "primitive_arrays",
+            "ROOT_UNKNOWN", "ROOT_JNI_GLOBAL", "ROOT_JNI_LOCAL", "ROOT_JAVA_FRAME", "ROOT_NATIVE_STACK", "ROOT_THREAD_BLOCK",
+            "ROOT_MONITOR_USED", "ROOT_THREAD_OBJECT", "ROOT_INTERNED_STRING", "ROOT_FINALIZING", "ROOT_DEBUGGER",
+            "ROOT_REFERENCE_CLEANUP", "ROOT_VM_INTERNAL", "ROOT_JNI_MONITOR", "ROOT_UNREACHABLE");
 
     @Override
     public Map<String, String> unsupported() {
@@ -20,10 +27,10 @@ final class SharkGraph implements Adapter {
                 "no-heap-dump", "a graph of a heap");
     }
 
-    /** It keeps one sticky root of a class, and no root of a null object, so roots are not asked for. */
+    /** Of roots ROOT_STICKY_CLASS is missing: it keeps one of a class, however many the dump has. */
     @Override
     public List<String> counts() {
-        return List.of("classes", "instances", "object_arrays", "primitive_arrays");
+        return COUNTS;
     }
 
     @Override
@@ -63,6 +70,11 @@ final class SharkGraph implements Adapter {
             answer.count("instances", graph.getInstanceCount());
             answer.count("object_arrays", graph.getObjectArrayCount());
             answer.count("primitive_arrays", graph.getPrimitiveArrayCount());
+            Map<String, Long> roots = new HashMap<>();
+            for (GcRoot root : graph.getGcRoots()) {
+                roots.merge(kind(root), 1L, Long::sum);
+            }
+            COUNTS.stream().filter(name -> name.startsWith("ROOT_")).forEach(kind -> answer.count(kind, roots.getOrDefault(kind, 0L)));
             graph.getClasses().iterator().forEachRemaining(this::classDump);
             graph.getInstances().iterator().forEachRemaining(one -> answer.add("instances", () -> instance(one)));
             for (Iterator<HeapObject.HeapObjectArray> all = graph.getObjectArrays().iterator(); all.hasNext();) {
@@ -77,6 +89,11 @@ final class SharkGraph implements Adapter {
                 answer.add("primitive_arrays",
                         () -> SharkArrays.elements(id(new Item("primitive array"), array.getObjectId()), array.readRecord()));
             }
+        }
+
+        /** Its class JniGlobal is ROOT_JNI_GLOBAL. */
+        private static String kind(GcRoot root) {
+            return "ROOT" + root.getClass().getSimpleName().replaceAll("([A-Z])", "_$1").toUpperCase(Locale.ROOT);
         }
 
         private Item value(Item item, ValueHolder holder) {
