@@ -25,6 +25,7 @@
 #include "show.h"
 #include "spread.h"
 #include "stats/stats.h"
+#include "streams.h"
 #include "wrap.h"
 
 #define EXPLAIN_WIDTH 100

@@ -410,6 +410,8 @@ def test_an_interrupt_leaves_the_smallest_dump_and_no_candidate(tmp_path: Path, 
         (["in.hprof", "-o", "out"], "no command"),
         (["in.hprof", "--", "true"], "-o OUT"),
         (["in.hprof", "-o", "in.hprof", "--", "true"], "is the dump that is reduced"),
+        (["in.hprof", "-o", ".", "--", "true"], "not a regular file"),
+        (["in.hprof", "-o", "pipe", "--", "true"], "not a regular file"),
         (["in.hprof", "-o", "out", "--jobs", "0", "--", "true"], "--jobs"),
         (["in.hprof", "-o", "out", "--timeout", "never", "--", "true"], "--timeout"),
         (["in.hprof", "-o", "out", "--match", "", "--", "true"], "--match"),
@@ -418,9 +420,27 @@ def test_an_interrupt_leaves_the_smallest_dump_and_no_candidate(tmp_path: Path, 
 )
 def test_wrong_usage(args: list[str], says: str, tmp_path: Path) -> None:
     (tmp_path / "in.hprof").write_bytes(chain(1))
+    os.mkfifo(tmp_path / "pipe")
     done = reduce(*args, cwd=tmp_path)
     assert (done.status, says in done.err) == (2, True), done.err
     assert (tmp_path / "in.hprof").read_bytes() == chain(1)
+    assert sorted(os.listdir(tmp_path)) == ["in.hprof", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["out.1.hprof", "out.3.hprof", "out.reduce"])
+def test_a_dump_that_would_be_overwritten_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(chain(1))
+    done = reduce(name, "-o", "out", "--jobs", "3", "--", "true", cwd=tmp_path)
+    assert (done.status, "another -o OUT" in done.err) == (2, True), done.err
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, chain(1))]
+
+
+def test_what_cannot_be_written_is_said_before_the_command_runs(tmp_path: Path) -> None:
+    (tmp_path / "in.hprof").write_bytes(chain(1))
+    done = reduce("in.hprof", "-o", "no/such/folder", "--", "touch", "ran", cwd=tmp_path)
+    assert (done.status, "No such file" in done.err) == (3, True), done.err
+    assert os.listdir(tmp_path) == ["in.hprof"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
