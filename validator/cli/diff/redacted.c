@@ -325,11 +325,18 @@ static void check_class(struct checking *c, const struct hprof_item *item)
     }
 }
 
+/* The bytes that a character of modified UTF-8 takes, by its first one. */
+static unsigned width_of(uint8_t first)
+{
+    return first < 0xc0 ? 1 : first < 0xe0 ? 2 : 3;
+}
+
 /* A string that repeats one character shows its length only, as an array of constants does. */
 static bool is_blank(struct checking *c, const struct hprof_item *item)
 {
     const uint8_t *bytes;
-    uint8_t first = 0;
+    uint8_t first[3] = {0};
+    unsigned width = 1;
     int64_t n;
 
     for (uint64_t at = 0; at < item->body; at += (uint64_t)n) {
@@ -338,10 +345,14 @@ static bool is_blank(struct checking *c, const struct hprof_item *item)
             c->has_failed = true;
             return false;
         }
-        if (at == 0)
-            first = bytes[0];
+        if (at == 0) {
+            width = width_of(bytes[0]);
+            if (item->body % width != 0 || n < width)
+                return false;
+            memcpy(first, bytes, width);
+        }
         for (int64_t i = 0; i < n; i++)
-            if (bytes[i] != first)
+            if (bytes[i] != first[(at + (uint64_t)i) % width])
                 return false;
     }
     return true;

@@ -338,6 +338,7 @@ int main(int argc, char **argv)
     int status;
 
     fill_standard_descriptors();
+    signal(SIGCHLD, SIG_DFL); /* or no child could be waited for */
     if (!options_parse(&options, argc, argv))
         return STATUS_USAGE;
     if (options.action == ACTION_HELP) {
