@@ -126,8 +126,8 @@ static void end_as(int status)
 }
 
 /* In the child: a process between hprof-reduce and the command, which ends as the command does, and then ends all that the command
- * has started, in whatever session. SIGTERM asks for that, and comes also when hprof-reduce is killed: no run must go on when the same
- * reduction is taken up again. */
+ * has started, in whatever session. SIGTERM asks for that, and comes also when hprof-reduce is killed: no run may go on when the
+ * same reduction is taken up again. */
 static void watch(char **words, int output, int failed, pid_t parent, const sigset_t *watched)
 {
     pid_t command, ended = 0;

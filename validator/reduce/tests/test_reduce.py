@@ -463,7 +463,7 @@ def test_wrong_usage(args: list[str], says: str, tmp_path: Path) -> None:
     done = reduce(*args, cwd=tmp_path)
     assert (done.status, says in done.err) == (2, True), done.err
     assert (tmp_path / "in.hprof").read_bytes() == chain(1)
-    assert sorted(os.listdir(tmp_path)) == ["in.hprof", "pipe"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.hprof", "pipe"]
     assert (tmp_path / "pipe").is_fifo()
 
 
@@ -479,7 +479,7 @@ def test_what_cannot_be_written_is_said_before_the_command_runs(tmp_path: Path) 
     (tmp_path / "in.hprof").write_bytes(chain(1))
     done = reduce("in.hprof", "-o", "no/such/folder", "--", "touch", "ran", cwd=tmp_path)
     assert (done.status, "No such file" in done.err) == (3, True), done.err
-    assert os.listdir(tmp_path) == ["in.hprof"]
+    assert [path.name for path in tmp_path.iterdir()] == ["in.hprof"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
