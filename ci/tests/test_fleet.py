@@ -422,7 +422,7 @@ def test_a_scheduler_that_ends(store: Store, dumps: dict[str, bytes], tmp_path: 
     scheduler = subprocess.Popen([dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *options], **silent)
     worker = subprocess.Popen([dask, "worker", "--nthreads", "1", "--death-timeout", "5", *options], **silent)
     try:
-        until(file.exists)
+        until(lambda: file.exists() and file.stat().st_size)
         address = json.loads(file.read_text())["address"]
         run = start(store, tmp_path / "results.jsonl", "--scheduler", address)
         until(lambda: sum(store.gate.reads.values()) > 60)
