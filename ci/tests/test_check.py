@@ -141,9 +141,10 @@ def test_readme_has_what_the_page_shows(browser: Browser, tmp_path: Path) -> Non
     """Of the dump that README truncates."""
     readme = (SOURCE / "README.md").read_text()
     section = re.search(r"^## In the browser\n(.*?)^## ", readme, re.DOTALL | re.MULTILINE)
-    assert section and "$ hprof-gen --like hotspot --bytes 16M " in readme and "$ head -c 9000000 " in readme
+    size = re.search(r"^\$ head -c (\d+) heap.hprof", readme, re.MULTILINE)
+    assert section and size and "$ hprof-gen --like hotspot --bytes 16M " in readme
     generate(tmp_path / "heap.hprof", "--like=hotspot", "--bytes=16M")
-    (tmp_path / "cut.hprof").write_bytes((tmp_path / "heap.hprof").read_bytes()[:9000000])
+    (tmp_path / "cut.hprof").write_bytes((tmp_path / "heap.hprof").read_bytes()[: int(size[1])])
     browser.evaluate("delete document.body.dataset.done")
     browser.drop(tmp_path / "cut.hprof", "#drop")
     browser.wait("document.body.dataset.done === 'check'")

@@ -5,12 +5,14 @@ ci/fleet makes the Python that runs this. The server is moto's; Gate holds its a
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped"
+import contextlib
 import functools
 import json
 import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -343,7 +345,8 @@ def test_wrong_credentials_are_one_error_before_anything_runs(store: Store, dump
 
 @pytest.mark.parametrize("options, message", [
     (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers"), (["--profile", "hotspit"], "hotspot"),
-    (["--output", "/no/such/folder/results.jsonl"], "cannot be written"), (["--output", "/dev/null/results.jsonl"], "/dev/null"),
+    (["--output", "/no/such/folder/results.jsonl"], "cannot be written: No such file"),
+    (["--output", "/dev/null/results.jsonl"], "/dev/null"),
     (["--prometheus", "/no/such/folder/metrics"], "cannot be written"), (["--output", "results.csv"], ".parquet or .jsonl"),
     (["nothing://x/**"], "nothing"), (["s3://dumps/nothing*"], "no object matches"), (["s3://no-bucket/**"], "no-bucket"),
     (["--storage", "key"], "KEY=VALUE"), (["--jobs", "0"], "from 1 on"),
@@ -419,7 +422,7 @@ def test_a_scheduler_that_ends(store: Store, dumps: dict[str, bytes], tmp_path: 
     scheduler = subprocess.Popen([dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *options], **silent)
     worker = subprocess.Popen([dask, "worker", "--nthreads", "1", "--death-timeout", "5", *options], **silent)
     try:
-        until(file.exists)
+        until(lambda: file.exists() and file.stat().st_size)
         address = json.loads(file.read_text())["address"]
         run = start(store, tmp_path / "results.jsonl", "--scheduler", address)
         until(lambda: sum(store.gate.reads.values()) > 60)
@@ -436,7 +439,11 @@ def test_a_scheduler_that_ends(store: Store, dumps: dict[str, bytes], tmp_path: 
 
 
 def test_results_in_the_store(store: Store, large: bytes, tmp_path: Path) -> None:
-    """And all on this machine, with credentials as options and threads for each object."""
+    """And all on this machine, with credentials as options and threads for each object, beside another cluster."""
+    others = socket.socket()
+    with contextlib.suppress(OSError):  # somebody else has the port
+        others.bind(("127.0.0.1", 8787))
+        others.listen()
     store.put("a.hprof", large)
     store.put("b.hprof", large[:-9])
     options = ["--jobs=2", "--allow-incomplete", f"--storage=key={store.key}", f"--storage=secret={store.secret}"]
@@ -449,6 +456,7 @@ def test_results_in_the_store(store: Store, large: bytes, tmp_path: Path) -> Non
     assert [(row["status"], row["rules"]) for row in rows] == list(right.values())
     assert [row["status"] for row in rows] == ["valid", "incomplete"]
     assert status == 0 and lines[-1].startswith("2 objects, ")
+    others.close()
 
 
 # ---- The documentation

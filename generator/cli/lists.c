@@ -6,19 +6,14 @@
 #include <unistd.h>
 
 #include "damage/damage.h"
-#include "messages.h"
 #include "options.h"
+#include "streams.h"
 #include "terminal.h"
 #include "wrap.h"
 
 int finish_listing(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return STATUS_DONE;
-    if (errno == EPIPE)
-        return STATUS_DONE;
-    say_failure("standard output", strerror(errno));
-    return STATUS_IO;
+    return flush_standard_output() || errno == EPIPE ? STATUS_DONE : STATUS_IO;
 }
 
 /* A line for each fault, because scripts read the list; on a terminal, a table that fits it. */

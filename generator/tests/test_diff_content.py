@@ -505,6 +505,7 @@ load-class serial 1 class @Object name $Object
         ["--by=id", "--rounds=2"],
         ["--by=id", "--ignore=payload"],
         ["--assert-redacted", "--heap-dumps=1"],
+        ["--assert-redacted", "--by=id"],
     ],
 )
 def test_wrong_usage(args: list[str], tmp_path: Path) -> None:

@@ -119,6 +119,10 @@ NARROW = " ".join(f"{ord(c)}" for c in "password1")
     ("name", "value", "counts", "words"),
     [
         ("TEXT", "other words", (0, 1, 0), "other words"),
+        ("TEXT", r"\u{0}\u{0}\u{0}", (0, 0, 0), ""),  # two bytes each
+        ("TEXT", "\u4e2d\u4e2d", (0, 0, 0), ""),
+        ("TEXT", "\u4e2d\u4e2e", (0, 1, 0), "string"),
+        ("TEXT", r"\u{0}.", (0, 1, 0), "string"),
         ("TEXT", "some literal", (0, 1, 1), "some literal"),
         ("TEXT", "(some literal)", (0, 1, 1), "some literal"),
         ("TEXT", "my password1", (0, 1, 1), '"password1"'),

@@ -376,6 +376,9 @@ def test_the_page_is_dark_for_who_wants_that(tmp_path: Path) -> None:
         ["--stats", "--format=sarif", "FILE"],
         ["--stats", "--show=0", "FILE"],
         ["--stats", "--stdin-name=x", "FILE"],
+        ["--stats", "--baseline=x", "FILE"],
+        ["--repair=x", "--baseline=x", "FILE"],
+        ["--show=0", "--baseline=x", "FILE"],
     ],
 )
 def test_wrong_usage(args: list[str], tmp_path: Path) -> None:
@@ -383,6 +386,19 @@ def test_wrong_usage(args: list[str], tmp_path: Path) -> None:
     done = validate(*args, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"hprof-validate: " in done.stderr
+
+
+def test_quiet(tmp_path: Path) -> None:
+    run("--objects=10", "-o", tmp_path / "a.hprof")
+    verdict = validate("--quiet", tmp_path / "a.hprof").stdout
+    assert verdict.count(b"\n") == 1
+    for more in ([], ["--threads"]):
+        assert validate("--stats", "--quiet", *more, tmp_path / "a.hprof").stdout == verdict
+        assert validate("--stats", "-qq", *more, tmp_path / "a.hprof").stdout == b""
+    full = validate("--stats", tmp_path / "a.hprof").stdout
+    assert validate("--stats", "-qq", "--output", tmp_path / "report", tmp_path / "a.hprof").returncode == 0
+    assert (tmp_path / "report").read_bytes() == full != verdict
+    assert validate("--stats", "-q", "-f", "json", tmp_path / "a.hprof").stdout.startswith(b"{")
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@
 #include "show.h"
 #include "spread.h"
 #include "stats/stats.h"
+#include "streams.h"
 #include "wrap.h"
 
 #define EXPLAIN_WIDTH 100
@@ -295,7 +296,7 @@ static const struct report_writer *writer_for(const struct cli_options *options)
 static void prepare(struct run *run, const struct cli_options *options, bool wanted)
 {
     run->options = options;
-    progress_init(&run->progress, options->quiet > 0 && options->progress == WHEN_AUTO ? WHEN_NEVER : options->progress);
+    progress_init(&run->progress, options->progress);
 
     hprof_options_init(&run->library);
     run->library.profile = options->profile;

@@ -148,7 +148,10 @@ static bool check_together(const struct cli_options *options)
         say_usage("", "--force", " is for --repair");
         return false;
     }
-
+    if (options->baseline != NULL && options->action != ACTION_VALIDATE) {
+        say_usage("", "--show, --repair, --stats, --explain, --list-rules and --list-profiles", " take no --baseline");
+        return false;
+    }
     if (options->threads && options->action != ACTION_STATS) {
         say_usage("", "--threads", " goes with --stats");
         return false;
@@ -237,6 +240,8 @@ enum hprof_status options_parse(struct cli_options *options, int argc, char **ar
     }
     if (options->profile == PROFILE_NOT_GIVEN)
         options->profile = hprof_profile_find("auto");
+    if (options->quiet > 0 && options->progress == WHEN_AUTO)
+        options->progress = WHEN_NEVER;
     if (!options->has_max_errors && options->format == FORMAT_CONCISE && !options->verbose)
         options->max_errors = MAX_ERRORS_CONCISE;
     options->files = argv + optind;

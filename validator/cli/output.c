@@ -12,14 +12,6 @@
 
 #include "messages.h"
 
-void fill_standard_descriptors(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) == -1)
-            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    }
-}
-
 /* ---- An output that is an input ---------------------------------------------------------------------------------- */
 
 static int stat_input(const char *file, struct stat *status)

@@ -17,10 +17,6 @@ struct output {
     char buffer[1 << 15];
 };
 
-/* If a standard descriptor is closed at start, the next file opened would get its number. Opens something in its place that fails
- * only when it is used. */
-void fill_standard_descriptors(void);
-
 /* Opens the output, unless it is also an input. Returns HPROF_VALID, or prints why it failed and returns the exit status. The
  * structure must not move while it is open. */
 enum hprof_status output_open(struct output *output, const struct cli_options *options);

@@ -6,9 +6,9 @@
 
 long syscall(long number, ...);
 
-static inline long getrandom(void *to, unsigned long size, unsigned flags)
+static inline int getentropy(void *to, unsigned long size)
 {
-    return syscall(SYS_getrandom, to, size, flags);
+    return syscall(SYS_getrandom, to, size, 0) == (long)size ? 0 : -1;
 }
 
 #endif

@@ -67,6 +67,15 @@ def test_a_command_gives_what_the_tool_gives(given: list[str], command: list[str
     assert re.sub(rb"[\d.]+ s\b", b"", out) == re.sub(rb"[\d.]+ s\b", b"", expected[1])
 
 
+@pytest.mark.parametrize("tool", [FRONT, *TOOLS], ids=lambda tool: Path(tool).name)
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_cannot_be_printed_is_a_failure(tool: str, option: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([tool, option], stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+    failed = 2 if tool == DIFF else 3
+    assert (done.returncode, done.stderr.decode()) == (failed, f"{Path(tool).name}: standard output: No space left on device\n")
+
+
 def test_repair_ends_with_the_copy(tmp_path: Path) -> None:
     copy, other = str(tmp_path / "copy.hprof"), str(tmp_path / "other.hprof")
     status, _, _ = run(FRONT, "repair", "--profile=strict", INVALID, copy)

@@ -21,6 +21,7 @@ from hostile_shapes import END, FOUR, SHAPES, Bytes, Shape, record, segment, u4
 from some_cases import any_one, some
 
 TOOL = os.environ["HPROF_VALIDATE"]
+DIFF = os.environ["HPROF_DIFF"]
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 IS_SLOW = "HPROF_SLOW" in os.environ
 SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if IS_SLOW else "12")) << 20
@@ -59,7 +60,11 @@ def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
     """The status, time and memory of a run. A small process measures it, because a child starts with the memory of its parent.
     Many shapes have no heap dump."""
     options = ["--profile=strict", "--allow-incomplete", *arguments]
-    command = [sys.executable, "-S", "-c", MEASURE, TOOL, *options, "-" if pipe else str(path)]
+    return measure_command([TOOL, *options, "-" if pipe else str(path)], path, pipe=pipe)
+
+
+def measure_command(measured: list[str], path: Path, *, pipe: bool = False) -> Cost:
+    command = [sys.executable, "-S", "-c", MEASURE, *measured]
     with path.open("rb") as dump:
         if pipe:
             with subprocess.Popen(["cat"], stdin=dump, stdout=subprocess.PIPE) as cat:
@@ -147,6 +152,34 @@ def test_a_repair_that_looks_for_lost_objects_takes_as_long_as_some_checks(hosti
     repair = cost(path, "--force", "--repair", str(tmp_path / "copy.hprof"), enough=enough)
     assert repair.status == 0
     assert repair.seconds <= enough, (check, repair)
+
+
+OTHERS = {
+    "stats": [TOOL, "--stats", "--format=html"],
+    "by id": [DIFF, "--jobs=1", "--by=id"],
+    "by content": [DIFF, "--jobs=1", "--by=content"],
+    "redacted": [DIFF, "--jobs=1", "--assert-redacted"],
+}
+PER_BYTE_OF_A_DIFFERENCE = 40  # most where each instance has a class of its own, whose fields take a byte each
+
+
+@pytest.mark.parametrize("hostile", any_one(SHAPES), ids=lambda s: s.name)
+@pytest.mark.parametrize("other", OTHERS)
+def test_time_and_memory_of_other_tools_follow_the_bytes(other: str, hostile: Shape, tmp_path: Path) -> None:
+    costs: list[Cost] = []
+    path = tmp_path / "dump.hprof"
+    for size in (3 << 20, 12 << 20):
+        there = write(path, hostile.make(size))
+        command = [*OTHERS[other], *[str(path)] * (1 if other == "stats" else 2)]
+        tries = [measure_command(command, path)]
+        while costs and len(tries) < TRIES and tries[-1].seconds > SLOWER * costs[0].seconds + NOISE:
+            tries.append(measure_command(command, path))
+        costs.append(min(tries, key=lambda c: c.seconds))
+    small, large = costs
+    assert {small.status, large.status} <= {0, 1, 2}, costs
+    assert large.seconds <= SLOWER * small.seconds + NOISE, costs
+    if not IS_SANITIZED:
+        assert large.memory <= PER_BYTE_OF_A_DIFFERENCE * 2 * max(there, 12 << 20) + CONSTANT, costs
 
 
 def write_row(hostile: Shape, costs: list[tuple[int, Cost]]) -> None:

@@ -432,10 +432,12 @@ def test_lines_that_may_continue() -> None:
     assert time.process_time() - began < 3
 
 
+@pytest.mark.parametrize("words", [f"check {VALID[0]}", "--help"])
 @pytest.mark.parametrize(("to", "status"), [("| head -c 0", 0), (">/dev/full", 3), (">&-", 3)])
-def test_standard_output_that_takes_nothing(to: str, status: int) -> None:
-    command = f"set -o pipefail; {sys.executable} -m hprof_corpus.ascii.command check {VALID[0]} {to}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
+def test_standard_output_that_takes_nothing(words: str, to: str, status: int) -> None:
+    command = f"set -o pipefail; {sys.executable} -m hprof_corpus.ascii.command {words} {to}"
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # else argparse is content
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, env=buffered)
     assert (done.returncode, b"Traceback" in done.stderr) == (status, False)
 
 

@@ -12,6 +12,7 @@
 #include "messages.h"
 #include "option_table.h"
 #include "options.h"
+#include "streams.h"
 #include "terminal.h"
 #include "wrap.h"
 
@@ -27,7 +28,7 @@ static int fail(int status, const char *subject, const char *why)
 
 static int finish_output(void)
 {
-    return fflush(stdout) == 0 ? STATUS_DONE : fail(STATUS_IO, "standard output", strerror(errno));
+    return flush_standard_output() ? STATUS_DONE : STATUS_IO;
 }
 
 static int print_help(void)

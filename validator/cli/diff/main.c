@@ -15,6 +15,7 @@
 #include "option_rows.h"
 #include "processors.h"
 #include "redacted.h"
+#include "streams.h"
 #include "terminal.h"
 #include "which.h"
 
@@ -177,15 +178,6 @@ static bool open_side(struct side *side, unsigned jobs)
     return false;
 }
 
-static bool is_written(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return true;
-    if (errno != EPIPE)
-        say_failure("standard output", strerror(errno));
-    return false;
-}
-
 static int check_redaction(struct diff *diff, struct redaction *redaction, const struct options *options)
 {
     redaction->diff = diff;
@@ -203,7 +195,7 @@ static int check_redaction(struct diff *diff, struct redaction *redaction, const
             redaction_print_json(redaction, stdout);
         else
             redaction_print_text(redaction, stdout);
-        if (!is_written())
+        if (!flush_standard_output())
             return TROUBLE;
     }
     return redaction_is_clean(redaction) ? SAME : DIFFERENT;
@@ -217,7 +209,7 @@ static bool print_report(const struct options *options, struct diff *diff, struc
         (options->is_json ? diff_print_json : diff_print_text)(diff, stdout);
     else
         (options->is_json ? content_print_json : content_print_text)(content, stdout);
-    return is_written();
+    return flush_standard_output();
 }
 
 static int status_of(const struct diff *diff, bool is_different)
@@ -305,6 +297,7 @@ int main(int argc, char **argv)
     const struct option_row *rows = option_rows(&count);
     int code;
 
+    fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     command_line_init(&line, rows, count, argc, argv);
@@ -314,13 +307,17 @@ int main(int argc, char **argv)
                 print_help(stdout, terminal_width(STDOUT_FILENO, HELP_WIDTH));
             else
                 printf("%s %s\n", program_name, HPROF_VERSION);
-            return fflush(stdout) == 0 ? SAME : TROUBLE;
+            return flush_standard_output() ? SAME : TROUBLE;
         }
         if (!take_option(&options, code))
             return TROUBLE;
     }
     if (argc - optind != 2) {
         say_usage("", "hprof-diff", " takes two files, A and B");
+        return TROUBLE;
+    }
+    if (options.is_redaction && options.way != BY_EITHER) {
+        say_usage("", "--by", " does not go with --assert-redacted");
         return TROUBLE;
     }
     if (options.of_content != NULL && (options.way == BY_ID || options.is_redaction)) {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "content/read_object.h"
+#include "content/shapes.h"
+
 enum {
     TAG_UTF8 = 0x01,
     SUB_CLASS_DUMP = 0x20,
@@ -12,7 +15,6 @@ enum {
     SUB_OBJECT_ARRAY_DUMP = 0x22,
     SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
     SUB_PRIMITIVE_ARRAY_NODATA = 0xc3,
-    TYPE_OBJECT = 2,
     TYPE_FLOAT = 6,
     TYPE_DOUBLE = 7,
     CHUNK = 1 << 16
@@ -23,7 +25,6 @@ const char *const leak_keys[LEAKS] = {"values", "strings", "records", "texts"};
 
 static const char *const type_names[VALUE_TYPES] = {
     [4] = "boolean", [5] = "char", [6] = "float", [7] = "double", [8] = "byte", [9] = "short", [10] = "int", [11] = "long"};
-static const unsigned type_sizes[VALUE_TYPES] = {[4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8};
 
 /* ---- Constants --------------------------------------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ static bool parse_bits(const char *text, unsigned type, uint64_t *bits)
 
         memcpy(bits, &value, sizeof *bits);
     } else {
-        unsigned width = 8 * type_sizes[type];
+        unsigned width = 8 * size_of_type((uint8_t)type, 0);
         long long value = strtoll(text, &end, 0);
 
         *bits = (uint64_t)value & (width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1);
@@ -114,38 +115,13 @@ void redaction_free(struct redaction *r)
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* A primitive field of the instances of a class. */
-struct slot {
-    uint32_t offset;
-    uint8_t type;
-    uint64_t name_id;
-};
-
-/* All primitive fields of a class with its superclasses. */
-struct layout {
-    struct slot *slots;
-    size_t count;
-    uint64_t size; /* of the values of an instance */
-    bool is_known;
-};
-
 struct checking {
     struct redaction *redaction;
     struct hprof_reader *reader;
     unsigned id_size;
-    struct layout *layouts; /* by the number of the class */
-    size_t layout_count;
+    struct shapes shapes; /* of the instances */
     bool out_of_memory, has_failed;
 };
-
-static uint64_t read_bits(const uint8_t *bytes, unsigned size)
-{
-    uint64_t bits = 0;
-
-    for (unsigned i = 0; i < size; i++)
-        bits = bits << 8 | bytes[i];
-    return bits;
-}
 
 static const char *class_name(struct checking *c, uint64_t id, struct hprof_class *class)
 {
@@ -183,76 +159,31 @@ static bool is_constant(const struct redaction *r, uint8_t type, uint64_t bits)
     return type >= VALUE_TYPES || type_names[type] == NULL || r->constants[type] == bits;
 }
 
-static void add_slot(struct checking *c, struct layout *layout, const struct hprof_field *field)
-{
-    struct slot *grown = layout->slots;
-
-    if ((layout->count & (layout->count - 1)) == 0) /* at powers of two */
-        grown = realloc(layout->slots, (layout->count ? 2 * layout->count : 1) * sizeof *grown);
-    if (grown == NULL) {
-        c->out_of_memory = true;
-        return;
-    }
-    layout->slots = grown;
-    layout->slots[layout->count++] = (struct slot){(uint32_t)field->offset, field->type, field->name_id};
-}
-
-/* The layout of a class; NULL if the class, or memory, is missing. */
-static const struct layout *layout_of(struct checking *c, uint64_t class_id)
-{
-    uint32_t number = hprof_class_number(c->reader, class_id);
-    struct hprof_field field;
-    struct hprof_class class;
-    struct layout *layout;
-
-    hprof_field_init(&field);
-    hprof_class_init(&class);
-    if (number == UINT32_MAX || hprof_class(c->reader, class_id, &class) != 1 || !class.is_dumped)
-        return NULL;
-    if (number >= c->layout_count) {
-        size_t count = number < 512 ? 1024 : 2 * (size_t)number;
-        struct layout *grown = realloc(c->layouts, count * sizeof *grown);
-
-        if (grown == NULL) {
-            c->out_of_memory = true;
-            return NULL;
-        }
-        memset(grown + c->layout_count, 0, (count - c->layout_count) * sizeof *grown);
-        c->layouts = grown;
-        c->layout_count = count;
-    }
-    layout = &c->layouts[number];
-    for (size_t i = 0; !layout->is_known && hprof_field_at(c->reader, class_id, false, i, &field) == 1; i++) {
-        unsigned size = field.type == TYPE_OBJECT ? c->id_size : field.type < VALUE_TYPES ? type_sizes[field.type] : 0;
-
-        layout->size = field.offset + size;
-        if (field.type != TYPE_OBJECT)
-            add_slot(c, layout, &field);
-    }
-    layout->is_known = true;
-    return layout;
-}
-
 static void check_instance(struct checking *c, const struct hprof_item *item)
 {
-    const struct layout *layout = layout_of(c, item->class_id);
+    const uint32_t number = shape_of_item(&c->shapes, item);
+    const struct shape *shape = number != NO_SHAPE ? &c->shapes.list[number] : NULL;
     const uint8_t *bytes;
     char text[PART_SIZE];
 
-    if (layout == NULL || layout->size != item->body) {
+    if (shape == NULL) {
+        c->out_of_memory = true;
+        return;
+    }
+    if (shape->kind != SHAPE_INSTANCE) {
         snprintf(text, sizeof text, "an instance 0x%" PRIx64 " whose class is not defined or has another size", item->id);
         add_leak(c->redaction, LEAK_VALUE, item->offset, text);
         return;
     }
-    for (size_t i = 0; i < layout->count; i++) {
-        const struct slot *slot = &layout->slots[i];
-        unsigned size = type_sizes[slot->type];
+    for (uint32_t i = 0; i < shape->value_count; i++) {
+        const struct slot *slot = &shape->values[i];
+        unsigned size = size_of_type(slot->type, c->id_size);
 
-        if (hprof_body(c->reader, slot->offset, size, &bytes) != (int64_t)size) {
+        if (hprof_body(c->reader, slot->at, size, &bytes) != (int64_t)size) {
             c->has_failed = true;
             return;
         }
-        uint64_t bits = read_bits(bytes, size);
+        uint64_t bits = value_at(bytes, size);
         if (!is_constant(c->redaction, slot->type, bits))
             add_value(c, item, item->class_id, slot->name_id, slot->type, bits, "instance field");
     }
@@ -260,7 +191,7 @@ static void check_instance(struct checking *c, const struct hprof_item *item)
 
 static void check_array(struct checking *c, const struct hprof_item *item)
 {
-    const unsigned size = item->element_type < VALUE_TYPES ? type_sizes[item->element_type] : 0;
+    const unsigned size = size_of_type(item->element_type, 0);
     const uint8_t *bytes;
     char text[PART_SIZE];
     int64_t n;
@@ -275,7 +206,7 @@ static void check_array(struct checking *c, const struct hprof_item *item)
         }
         n -= n % size;
         for (int64_t i = 0; i < n; i += size) {
-            uint64_t bits = read_bits(bytes + i, size);
+            uint64_t bits = value_at(bytes + i, size);
 
             if (is_constant(c->redaction, item->element_type, bits))
                 continue;
@@ -301,7 +232,7 @@ static void check_class(struct checking *c, const struct hprof_item *item)
             return;
         }
         at += 2;
-        for (uint64_t left = read_bits(bytes, 2); left > 0; left--) {
+        for (uint64_t left = value_at(bytes, 2); left > 0; left--) {
             uint64_t name_id, bits;
             uint8_t type;
 
@@ -309,15 +240,15 @@ static void check_class(struct checking *c, const struct hprof_item *item)
                 c->has_failed = true;
                 return;
             }
-            name_id = list == 0 ? 0 : read_bits(bytes, key);
+            name_id = list == 0 ? 0 : value_at(bytes, key);
             type = bytes[key];
             at += key + 1;
-            unsigned size = type == TYPE_OBJECT ? c->id_size : type < VALUE_TYPES ? type_sizes[type] : 0;
+            unsigned size = size_of_type(type, c->id_size);
             if (hprof_body(c->reader, at, size, &bytes) != (int64_t)size) {
                 c->has_failed = true;
                 return;
             }
-            bits = read_bits(bytes, size);
+            bits = value_at(bytes, size);
             at += size;
             if (type != TYPE_OBJECT && !is_constant(c->redaction, type, bits))
                 add_value(c, item, item->id, name_id, type, bits, list == 0 ? "constant" : "static field");
@@ -325,11 +256,18 @@ static void check_class(struct checking *c, const struct hprof_item *item)
     }
 }
 
+/* The bytes that a character of modified UTF-8 takes, by its first one. */
+static unsigned width_of(uint8_t first)
+{
+    return first < 0xc0 ? 1 : first < 0xe0 ? 2 : 3;
+}
+
 /* A string that repeats one character shows its length only, as an array of constants does. */
 static bool is_blank(struct checking *c, const struct hprof_item *item)
 {
     const uint8_t *bytes;
-    uint8_t first = 0;
+    uint8_t first[3] = {0};
+    unsigned width = 1;
     int64_t n;
 
     for (uint64_t at = 0; at < item->body; at += (uint64_t)n) {
@@ -338,10 +276,14 @@ static bool is_blank(struct checking *c, const struct hprof_item *item)
             c->has_failed = true;
             return false;
         }
-        if (at == 0)
-            first = bytes[0];
+        if (at == 0) {
+            width = width_of(bytes[0]);
+            if (item->body % width != 0 || n < width)
+                return false;
+            memcpy(first, bytes, width);
+        }
         for (int64_t i = 0; i < n; i++)
-            if (bytes[i] != first)
+            if (bytes[i] != first[(at + (uint64_t)i) % width])
                 return false;
     }
     return true;
@@ -384,12 +326,11 @@ static bool check_values(struct redaction *r, const struct names *names)
     struct hprof_item item;
     int result = hprof_seek(b->reader, NULL);
 
+    shapes_init(&c.shapes, b->reader, KEEP_ADDRESSES);
     hprof_item_init(&item);
     while (result == 1 && !c.has_failed && !c.out_of_memory && (result = hprof_next(b->reader, &item)) == 1)
         check_item(&c, names, &item);
-    for (size_t i = 0; i < c.layout_count; i++)
-        free(c.layouts[i].slots);
-    free(c.layouts);
+    shapes_free(&c.shapes);
     if (c.has_failed || result < 0)
         snprintf(r->failure, sizeof r->failure, "%.200s", hprof_failure(b->reader));
     return result >= 0 && !c.has_failed && !c.out_of_memory;

@@ -8,6 +8,7 @@
 #include "hprof/hprof.h"
 #include "messages.h"
 #include "nearest.h"
+#include "streams.h"
 #include "terminal.h"
 #include "wrap.h"
 
@@ -111,11 +112,11 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout, terminal_width(STDOUT_FILENO, HELP_WIDTH));
-        return fflush(stdout) == 0 ? 0 : 3;
+        return flush_standard_output() ? 0 : 3;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("%s %s\n", program_name, HPROF_VERSION);
-        return fflush(stdout) == 0 ? 0 : 3;
+        return flush_standard_output() ? 0 : 3;
     }
     command = find_command(argv[1]);
     return command != NULL ? run(command, argc - 2, argv + 2) : USAGE;

@@ -229,19 +229,20 @@ static bool print_verdict(const struct looking *l, FILE *out, bool color, size_t
 static bool print_report(struct looking *l, const struct output *output)
 {
     const struct cli_options *options = l->options;
-    bool only_threads = options->threads;
+    bool only_threads = options->threads, only_verdict = options->quiet > 0 && options->output == NULL;
     size_t width = terminal_width(output->fd, WRAP_NEVER);
 
     if (options->format == FORMAT_JSON) {
         stats_print_json(&l->stats, l->reader, only_threads, output->stream);
     } else if (options->format == FORMAT_HTML) {
         stats_print_page(&l->stats, l->reader, display_name(input_name(l->stats.file, options->stdin_name)), output->stream);
-    } else if (only_threads) {
+    } else if (only_threads && !only_verdict) {
         stats_print_threads(&l->stats, l->reader, output->stream);
     } else {
         if (!print_verdict(l, output->stream, terminal_wants_color(options->color, output->fd), width))
             return false;
-        stats_print_text(&l->stats, l->reader, options, output->stream, width);
+        if (!only_verdict)
+            stats_print_text(&l->stats, l->reader, options, output->stream, width);
     }
     return true;
 }
@@ -264,6 +265,8 @@ static enum hprof_status look(struct looking *l, int fd)
         say_failure(name, l->failure[0] != '\0' ? l->failure : "the dump could not be checked");
         return status != HPROF_VALID ? status : HPROF_LIMIT;
     }
+    if (l->options->quiet > 1 && l->options->output == NULL)
+        return l->stats.summary.status;
     status = output_open(&output, l->options);
     if (status != HPROF_VALID)
         return status;

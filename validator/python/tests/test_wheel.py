@@ -123,6 +123,27 @@ def test_the_wheel_of_ci_wheel_needs_no_later_glibc_than_it_says(wheel: Path) ->
     assert max(versions) <= (2, 17) or "HPROF_WHEEL" not in os.environ
 
 
+def symbols(binary: Path, *options: str) -> dict[str, tuple[int, int]]:
+    """The symbols of glibc that a binary uses or defines, with the oldest version of each."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, *version in re.findall(r" (\w+)@+GLIBC_(\d+)\.(\d+)", run("nm", "-D", "--with-symbol-versions", *options, binary)):
+        found[name] = min(found.get(name, (99, 0)), (int(version[0]), int(version[1])))
+    return found
+
+
+@pytest.mark.skipif("HPROF_WHEEL" in os.environ, reason="the wheel of ci/wheel is stripped, and its versions are compared above")
+def test_each_function_that_glibc_2_17_lacks_is_in_old_glibc(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        binaries = [Path(archive.extract(name, tmp_path)) for name in archive.namelist() if archive.read(name)[:4] == b"\x7fELF"]
+    used = {name for binary in binaries for name, version in symbols(binary, "--undefined-only").items() if version > (2, 17)}
+    libraries = set(re.findall(r"/\S+/lib[cm]\.so\.6", Path("/proc/self/maps").read_text()))
+    known = {name for library in libraries for name, version in symbols(Path(library)).items() if version <= (2, 17)}
+    assert len(libraries) == 2 and {"pthread_create", "exp"} <= known
+    known |= {"fcntl64", "stat64", "fstat64", "lstat64"}  # had other names
+    supplied = re.findall(r"^static inline \w+ (\w+)\(", (SOURCE / "validator/python/old_glibc.h").read_text(), re.MULTILINE)
+    assert used - known == set(supplied)
+
+
 # ---- Checking
 
 CHECK = """

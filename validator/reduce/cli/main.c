@@ -19,7 +19,9 @@
 #include "options.h"
 #include "reduction.h"
 #include "store.h"
+#include "streams.h"
 #include "terminal.h"
+#include "write_all.h"
 
 enum { STATUS_DONE = 0, STATUS_STOPPED = 1, STATUS_USAGE = 2, STATUS_IO = 3, HELP_WIDTH = 80 };
 
@@ -162,12 +164,16 @@ static int copy_input(struct reduction *r, const struct options *o, int in)
     ssize_t n = 0;
 
     for (off_t at = 0; fd >= 0 && (n = pread(in, buffer, sizeof buffer, at)) > 0; at += n)
-        if (write(fd, buffer, (size_t)n) != n) {
+        if (!write_all(fd, buffer, (size_t)n)) {
             n = -1;
             break;
         }
-    if (fd < 0 || n < 0 || close(fd) != 0 || rename(path, o->out) != 0)
+    if (fd < 0 || n < 0 || rename(path, o->out) != 0) {
         status = fail(o->out, strerror(errno));
+        unlink(path);
+    }
+    if (fd >= 0)
+        close(fd);
     free(path);
     return status;
 }
@@ -256,6 +262,44 @@ static int finish(struct reduction *r, const struct options *o, int in, uint64_t
     return end == REDUCTION_MINIMAL ? status : STATUS_STOPPED;
 }
 
+static bool is_file(const char *path, const struct stat *file)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && about.st_dev == file->st_dev && about.st_ino == file->st_ino;
+}
+
+/* What is written must not be what is read. OUT gets its name by rename(), which would replace a device. */
+static int check_names(const struct reduction *r, const struct options *o, const struct stat *in)
+{
+    int status = STATUS_DONE, probe;
+    struct stat out;
+    char *path;
+
+    if (is_file(o->out, in))
+        return refuse(o->out, "it is the dump that is reduced");
+    if (stat(o->out, &out) == 0 && !S_ISREG(out.st_mode))
+        return refuse(o->out, "it is not a regular file");
+    if (is_file(r->journal.path, in))
+        return refuse(o->in, "hprof-reduce keeps notes under this name; choose another -o OUT");
+    for (unsigned job = 0; job < MOST_JOBS && status == STATUS_DONE; job++) {
+        path = reduction_candidate(r, job);
+        if (is_file(path, in))
+            status = refuse(o->in, "dumps to try have this name; choose another -o OUT");
+        free(path);
+    }
+    if (status != STATUS_DONE)
+        return status;
+    path = reduction_candidate(r, 0);
+    probe = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (probe < 0)
+        status = fail(path, strerror(errno));
+    else if (close(probe) == 0)
+        unlink(path);
+    free(path);
+    return status;
+}
+
 static int reduce(const struct options *o)
 {
     struct reduction r = {.command = {o->command, o->match, o->timeout},
@@ -266,7 +310,7 @@ static int reduce(const struct options *o)
                           .on_stage = print_stage,
                           .context = (void *)(uintptr_t)o,
                           .interrupted = &interrupted};
-    struct stat about, out;
+    struct stat about;
     double began = seconds();
     int in = open(o->in, O_RDONLY | O_CLOEXEC), status;
     size_t path_size = strlen(o->out) + sizeof ".reduce";
@@ -275,13 +319,13 @@ static int reduce(const struct options *o)
         return fail(o->in, strerror(errno));
     if (!S_ISREG(about.st_mode))
         return refuse(o->in, "it is not a regular file: COMMAND must be able to read it more than once");
-    if (stat(o->out, &out) == 0 && out.st_dev == about.st_dev && out.st_ino == about.st_ino)
-        return refuse(o->out, "it is the dump that is reduced");
     r.size = (uint64_t)about.st_size;
     r.journal.fingerprint = fingerprint(o, &about);
     r.journal.path = store_zeroed(path_size, 1);
     snprintf(r.journal.path, path_size, "%s.reduce", o->out);
-    status = finish(&r, o, in, (uint64_t)about.st_size, began);
+    status = check_names(&r, o, &about);
+    if (status == STATUS_DONE)
+        status = finish(&r, o, in, (uint64_t)about.st_size, began);
     journal_close(&r.journal, false);
     failed_free(&r.failed);
     close(in);
@@ -293,6 +337,8 @@ int main(int argc, char **argv)
     struct options options;
     int status;
 
+    fill_standard_descriptors();
+    signal(SIGCHLD, SIG_DFL); /* or no child could be waited for */
     if (!options_parse(&options, argc, argv))
         return STATUS_USAGE;
     if (options.action == ACTION_HELP) {
@@ -311,5 +357,5 @@ int main(int argc, char **argv)
         }
         return status;
     }
-    return fflush(stdout) == 0 ? STATUS_DONE : STATUS_IO;
+    return flush_standard_output() ? STATUS_DONE : STATUS_IO;
 }

@@ -74,8 +74,6 @@ static void free_words(char **words)
 
 /* ---- One run ---- */
 
-/* In the child. A process group of its own, so that a timeout ends all that the command has started; and it does not outlive
- * hprof-reduce, of which no run must go on when the same reduction is taken up again. */
 static void become(char **words, int output, int failed)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -95,10 +93,73 @@ static void become(char **words, int output, int failed)
     _exit(127);
 }
 
+/* Ends all children of this process, and theirs: these become its children when their parents end. */
+static void end_all(void)
+{
+    char path[64];
+    FILE *children;
+    int pid;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    do {
+        children = fopen(path, "re");
+        if (children == NULL)
+            return;
+        while (fscanf(children, "%d", &pid) == 1)
+            kill(pid, SIGKILL);
+        fclose(children);
+    } while (waitpid(-1, NULL, 0) > 0);
+}
+
+static void end_as(int status)
+{
+    sigset_t all;
+
+    if (WIFSIGNALED(status)) {
+        prctl(PR_SET_DUMPABLE, 0); /* one core is enough */
+        signal(WTERMSIG(status), SIG_DFL);
+        sigfillset(&all);
+        sigprocmask(SIG_UNBLOCK, &all, NULL);
+        raise(WTERMSIG(status));
+    }
+    _exit(WEXITSTATUS(status));
+}
+
+/* In the child: a process between hprof-reduce and the command, which ends as the command does, and then ends all that the command
+ * has started, in whatever session. SIGTERM asks for that, and comes also when hprof-reduce is killed: no run may go on when the
+ * same reduction is taken up again. */
+static void watch(char **words, int output, int failed, pid_t parent, const sigset_t *watched)
+{
+    pid_t command, ended = 0;
+    int status = 0;
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(127);
+    setpgid(0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    command = fork();
+    if (command == 0)
+        become(words, output, failed);
+    if (command < 0 && write(failed, &errno, sizeof errno) < 0)
+        _exit(127);
+    close(output);
+    close(failed);
+    while (command > 0 && ended != command && sigwaitinfo(watched, NULL) != SIGTERM)
+        while ((ended = waitpid(-1, &status, WNOHANG)) > 0 && ended != command)
+            continue;
+    if (command > 0)
+        kill(-command, SIGKILL);
+    end_all();
+    end_as(ended == command ? status : SIGKILL);
+}
+
 bool run_start(struct run *run, const struct command *command, const char *candidate)
 {
     char **words = words_for(command, candidate);
     int output[2], failed[2], why = 0;
+    sigset_t watched, before;
+    pid_t parent = getpid();
 
     memset(run, 0, sizeof *run);
     run->output = -1;
@@ -106,8 +167,13 @@ bool run_start(struct run *run, const struct command *command, const char *candi
         free_words(words);
         return false;
     }
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGTERM);
+    sigaddset(&watched, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &watched, &before);
     if (pipe2(failed, O_CLOEXEC) != 0 || (run->pid = fork()) < 0) {
         why = errno;
+        sigprocmask(SIG_SETMASK, &before, NULL);
         close(output[0]);
         close(output[1]);
         free_words(words);
@@ -115,8 +181,8 @@ bool run_start(struct run *run, const struct command *command, const char *candi
         return false;
     }
     if (run->pid == 0)
-        become(words, output[1], failed[1]);
-    setpgid(run->pid, run->pid); /* the child does the same; whoever comes first */
+        watch(words, output[1], failed[1], parent, &watched);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(output[1]);
     close(failed[1]);
     free_words(words);
@@ -155,7 +221,6 @@ static bool take_output(struct run *run, const char *match)
 
 static void finish(struct run *run)
 {
-    kill(-run->pid, SIGKILL); /* what it has started and left running */
     close(run->output);
     free(run->tail);
     run->tail = NULL;
@@ -167,11 +232,9 @@ void run_stop(struct run *run)
 {
     if (run->is_over)
         return;
-    kill(-run->pid, SIGKILL);
-    kill(run->pid, SIGKILL);
-    if (!run->has_exited)
-        while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
+    kill(run->pid, SIGTERM);
+    while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
     finish(run);
 }
 
@@ -190,7 +253,6 @@ static void look_at(struct run *run, const struct command *command)
     take_output(run, command->match); /* after the question whether it has exited: nothing is missed */
     if (exited != run->pid)
         return;
-    run->has_exited = true;
     run->outcome.ending = WIFSIGNALED(status) ? ENDED_SIGNAL : ENDED_EXIT;
     run->outcome.value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     finish(run);

@@ -27,7 +27,7 @@ struct run {
     double deadline;
     char *tail; /* the last bytes of the output, fewer than `match` has */
     size_t tail_size;
-    bool is_over, has_exited;
+    bool is_over;
     struct outcome outcome;
 };
 

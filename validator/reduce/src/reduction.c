@@ -171,7 +171,7 @@ static void take(struct pass *pass, struct trial *trial)
 
     journal_found(&pass->r->journal);
     if (rename(trial->path, pass->r->out) != 0) {
-        pass->end = fail(pass->r, pass->r->out, strerror(errno));
+        pass->end = fail(pass->r, errno == ENOENT ? trial->path : pass->r->out, strerror(errno));
         return;
     }
     failed_add(&pass->r->failed, trial->candidate.hash); /* an edit that changes nothing is no progress */

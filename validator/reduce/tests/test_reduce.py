@@ -304,21 +304,60 @@ def test_match_keeps_to_one_crash(tmp_path: Path) -> None:
     assert (done.status, "--match" in done.err) == (2, True)
 
 
+# A child, one in another session, and one whose parent has ended.
+LEAVES = "sleep 321 & setsid sleep 321 & (setsid sleep 321 &)"
+
+
+def sleepers() -> list[Path]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes() == b"sleep\x00321\x00":
+                found.append(path)
+        except OSError:
+            continue
+    return found
+
+
 def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     (tmp_path / "in.hprof").write_bytes(chain(1))
-    script = 'grep -q PRIVATE "$1" && { sleep 321 & wait; }; true'
+    script = f'grep -q PRIVATE "$1" && {{ {LEAVES}; wait; }}; true'
     done = reduce("in.hprof", "-o", "out", "--timeout", "1", "--jobs", "8", "--", "sh", "-c", script, "sh", cwd=tmp_path)
     assert done.status == 0, done.err
     assert "the timeout" in done.err
     assert (tmp_path / "out").read_bytes() == b"PRIVATE"
-    assert not [p for p in Path("/proc").glob("[0-9]*/cmdline") if is_sleeping(p)]
+    assert not sleepers()
 
 
-def is_sleeping(path: Path) -> bool:
-    try:
-        return path.read_bytes() == b"sleep\x00321\x00"
-    except OSError:
-        return False
+@pytest.mark.parametrize(
+    ("ends", "says"), [("exit 3", "exit status 3"), ("kill -SEGV $$", "signal 11"), ("kill -TERM 0; wait", "signal 15")]
+)
+def test_what_a_command_leaves_running_is_ended(ends: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "in.hprof").write_bytes(chain(1))
+    done = reduce("in.hprof", "-o", "out", "--", "sh", "-c", f"{LEAVES}; {ends}", cwd=tmp_path)
+    assert done.status == 0, done.err
+    assert says in done.err
+    assert not sleepers()
+
+
+def test_nothing_goes_on_after_sigkill(tmp_path: Path) -> None:
+    (tmp_path / "in.hprof").write_bytes(chain(1))
+    process = subprocess.Popen([TOOL, "in.hprof", "-o", "out", "--", "sh", "-c", f"{LEAVES}; wait"], cwd=tmp_path)
+    until = time.monotonic() + 60
+    while len(sleepers()) < 3 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(sleepers()) == 3
+    process.kill()
+    process.wait()
+    while sleepers() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not sleepers()
+
+
+def test_who_ignores_its_children_may_start_it(tmp_path: Path) -> None:
+    (tmp_path / "in.hprof").write_bytes(chain(1))
+    command = ["env", "--ignore-signal=CHLD", TOOL, "in.hprof", "-o", "out", "--", "true"]
+    assert subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, check=False, timeout=60).returncode == 0
 
 
 def test_a_compressed_dump_is_reduced_without_compression(tmp_path: Path) -> None:
@@ -410,6 +449,8 @@ def test_an_interrupt_leaves_the_smallest_dump_and_no_candidate(tmp_path: Path, 
         (["in.hprof", "-o", "out"], "no command"),
         (["in.hprof", "--", "true"], "-o OUT"),
         (["in.hprof", "-o", "in.hprof", "--", "true"], "is the dump that is reduced"),
+        (["in.hprof", "-o", ".", "--", "true"], "not a regular file"),
+        (["in.hprof", "-o", "pipe", "--", "true"], "not a regular file"),
         (["in.hprof", "-o", "out", "--jobs", "0", "--", "true"], "--jobs"),
         (["in.hprof", "-o", "out", "--timeout", "never", "--", "true"], "--timeout"),
         (["in.hprof", "-o", "out", "--match", "", "--", "true"], "--match"),
@@ -418,9 +459,27 @@ def test_an_interrupt_leaves_the_smallest_dump_and_no_candidate(tmp_path: Path, 
 )
 def test_wrong_usage(args: list[str], says: str, tmp_path: Path) -> None:
     (tmp_path / "in.hprof").write_bytes(chain(1))
+    os.mkfifo(tmp_path / "pipe")
     done = reduce(*args, cwd=tmp_path)
     assert (done.status, says in done.err) == (2, True), done.err
     assert (tmp_path / "in.hprof").read_bytes() == chain(1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.hprof", "pipe"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["out.1.hprof", "out.3.hprof", "out.reduce"])
+def test_a_dump_that_would_be_overwritten_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(chain(1))
+    done = reduce(name, "-o", "out", "--jobs", "3", "--", "true", cwd=tmp_path)
+    assert (done.status, "another -o OUT" in done.err) == (2, True), done.err
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, chain(1))]
+
+
+def test_what_cannot_be_written_is_said_before_the_command_runs(tmp_path: Path) -> None:
+    (tmp_path / "in.hprof").write_bytes(chain(1))
+    done = reduce("in.hprof", "-o", "no/such/folder", "--", "touch", "ran", cwd=tmp_path)
+    assert (done.status, "No such file" in done.err) == (3, True), done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.hprof"]
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

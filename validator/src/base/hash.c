@@ -1,6 +1,6 @@
 /* See hash.h. */
 #undef _POSIX_C_SOURCE /* getentropy() came with POSIX.1-2024 */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include "base/hash.h"
 
 #include <string.h>

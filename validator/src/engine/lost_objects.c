@@ -233,12 +233,13 @@ static bool may_hold_lost(struct suspect *s, uint64_t at, uint64_t size)
 /* Passes what holds no lost object, as far as it is in memory. */
 static void pass_others(struct engine *e, uint64_t until)
 {
-    uint64_t at = 0, left = until - e->in.offset, n = (uint64_t)(e->in.end - e->in.at);
-    struct suspect s = {.e = e, .sight = {e->in.at, n < left ? n : left, false, e->file.id_size, e->file.version}};
+    const uint64_t left = until - e->in.offset;
+    size_t at = 0, n = (size_t)(e->in.end - e->in.at);
+    struct suspect s = {.e = e, .sight = {e->in.at, n < left ? n : (size_t)left, false, e->file.id_size, e->file.version}};
     struct measure m;
 
     while (is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m) && !may_hold_lost(&s, at, m.size))
-        at += m.size;
+        at += (size_t)m.size;
     input_advance(&e->in, at);
 }
 

@@ -190,11 +190,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def main(words: list[str] | None = None) -> int:
-    arguments = _parser().parse_args(words)
     have_standard_error()
     try:
         if sys.stdout is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        try:
+            arguments = _parser().parse_args(words)
+        finally:
+            sys.stdout.flush()  # --help
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not show every name
         status = _run(arguments)

@@ -51,7 +51,8 @@ bool field_is_ignored(unsigned ignored, const char *class_name, const char *fiel
     if (type != TYPE_OBJECT && (ignored & IGNORE_PAYLOAD) != 0)
         return true;
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
-        if (strcmp(field, addresses[i].field) == 0 && strcmp(class_name, addresses[i].class_name) == 0)
+        if ((ignored & KEEP_ADDRESSES) == 0 && strcmp(field, addresses[i].field) == 0 &&
+            strcmp(class_name, addresses[i].class_name) == 0)
             return true;
     for (size_t i = 0; i < sizeof hash_fields / sizeof hash_fields[0]; i++)
         if (type != TYPE_OBJECT && (ignored & IGNORE_IDENTITY_HASH) != 0 && strcmp(field, hash_fields[i]) == 0)

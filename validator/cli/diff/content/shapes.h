@@ -6,8 +6,8 @@
 
 #include "hprof/read.h"
 
-/* What --ignore names. */
-enum { IGNORE_PAYLOAD = 1, IGNORE_IDENTITY_HASH = 2, IGNORE_ORDER_OF_MAPS = 4 };
+/* What --ignore names; and that addresses of native memory are values as others. */
+enum { IGNORE_PAYLOAD = 1, IGNORE_IDENTITY_HASH = 2, IGNORE_ORDER_OF_MAPS = 4, KEEP_ADDRESSES = 8 };
 
 enum shape_kind { SHAPE_CLASS, SHAPE_INSTANCE, SHAPE_OBJECT_ARRAY, SHAPE_PRIMITIVE_ARRAY, SHAPE_OPAQUE, SHAPE_KINDS };
 

@@ -99,8 +99,10 @@ def connected(address: str | None) -> Iterator[Any]:
             cores = len(os.sched_getaffinity(0))
             # A cluster of one machine gives a worker up that dies again while it starts anew.
             stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"}))
+            # Its server for people cannot be turned off; where its port is taken, it warns.
+            there = "127.0.0.1:0"
             address = stack.enter_context(
-                LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
+                LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=there, silence_logs=logging.CRITICAL)
             )
         try:
             client = stack.enter_context(Client(address, timeout=10, set_as_default=False))

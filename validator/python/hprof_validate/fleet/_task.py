@@ -25,8 +25,6 @@ class ReplacedError(Exception):
 
 def reason(failure: BaseException) -> str:
     """One line for people."""
-    if isinstance(failure, FileNotFoundError):
-        return "the object vanished after it was listed"
     text = failure.strerror if isinstance(failure, OSError) and failure.strerror else str(failure)
     denied = "access denied: " if isinstance(failure, PermissionError) else ""
     return denied + " ".join((text or type(failure).__name__).split())
@@ -69,7 +67,8 @@ def check(fs: Any, path: str, url: str, listed: Version, profile: str, jobs: int
             failure = ""
             break
         except Exception as exception:
-            failure = reason(exception)
+            vanished = isinstance(exception, FileNotFoundError)
+            failure = "the object vanished after it was listed" if vanished else reason(exception)
             if not isinstance(exception, ReplacedError) and type(exception).__name__ != "FileExpired":
                 break
     now = datetime.now(UTC).isoformat(timespec="seconds")
