@@ -25,7 +25,19 @@ struct contention {
 
 static struct store contentions = {.size = sizeof(struct contention)};
 static struct map by_place;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* not held while the VM is called */
+
+enum awaits { AWAITS_NOTHING, AWAITS_ENTRY, AWAITS_NOTIFICATION };
+
+/* A thread that awaits a monitor. After JDK 21 only events say which monitor a thread waits for, and what virtual threads await. */
+struct awaited {
+    jweak monitor;
+    enum awaits awaits;
+    bool is_virtual; /* the thread */
+    struct awaited *next, **link;
+};
+
+static struct awaited *all_awaited;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the contentions and of all that is awaited */
 
 static bool is_contention(uint32_t number, const void *key)
 {
@@ -52,10 +64,39 @@ static void add_contention(uint32_t class, uint32_t trace, uint64_t nanoseconds)
     pthread_mutex_unlock(&lock);
 }
 
+static void begin_await(JNIEnv *env, struct thread_local *local, jobject monitor, enum awaits awaits, bool is_virtual)
+{
+    struct awaited *awaited = local->awaited ? NULL : malloc(sizeof *awaited);
+    if (!awaited)
+        return;
+    *awaited = (struct awaited){vm_weak(env, monitor), awaits, is_virtual, NULL, &all_awaited};
+    pthread_mutex_lock(&lock);
+    awaited->next = all_awaited;
+    if (all_awaited)
+        all_awaited->link = &awaited->next;
+    all_awaited = awaited;
+    pthread_mutex_unlock(&lock);
+    local->awaited = awaited;
+}
+
+void monitors_end_await(JNIEnv *env, struct thread_local *local)
+{
+    struct awaited *awaited = local->awaited;
+    if (!awaited)
+        return;
+    pthread_mutex_lock(&lock);
+    *awaited->link = awaited->next;
+    if (awaited->next)
+        awaited->next->link = awaited->link;
+    pthread_mutex_unlock(&lock);
+    (*env)->DeleteWeakGlobalRef(env, awaited->monitor);
+    free(awaited);
+    local->awaited = NULL;
+}
+
 void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object)
 {
     (void)env;
-    (void)object;
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
@@ -63,6 +104,8 @@ void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, j
     if (local) {
         local->contended_trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
         local->contended_since = vm_now();
+        if (thread_is_virtual(jni, thread))
+            begin_await(jni, local, object, AWAITS_ENTRY, true);
     }
     vm_in_agent = false;
 }
@@ -80,6 +123,7 @@ void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
         if (class)
             add_contention(class, local->contended_trace, (uint64_t)(now - local->contended_since));
         local->contended_since = 0;
+        monitors_end_await(jni, local);
     }
     vm_in_agent = false;
 }
@@ -116,8 +160,10 @@ void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobjec
         return;
     vm_in_agent = true;
     struct thread_local *local = threads_local(thread);
-    if (local)
+    if (local) {
         local->waits_since = vm_now();
+        begin_await(jni, local, object, AWAITS_NOTIFICATION, thread_is_virtual(jni, thread));
+    }
     write_wait(jni, thread, object, "WAIT", "timeout", timeout);
     vm_in_agent = false;
 }
@@ -133,13 +179,12 @@ void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobj
     if (local && local->waits_since) {
         write_wait(jni, thread, object, "WAITED", "time_waited", (vm_now() - local->waits_since) / 1000000);
         local->waits_since = 0;
+        monitors_end_await(jni, local);
     }
     vm_in_agent = false;
 }
 
 /* ---- the dump */
-
-enum awaits { AWAITS_NOTHING, AWAITS_ENTRY, AWAITS_NOTIFICATION };
 
 struct state {
     jthread object;
@@ -148,54 +193,87 @@ struct state {
     enum awaits awaits;
 };
 
-struct dump {
-    struct state *states;
-    jint count;
-    bool has_unknown; /* a virtual thread owns a monitor */
-    jobject *monitors;
-    jvmtiMonitorUsage *usages;
-    uint32_t monitor_count, room;
+struct monitor {
+    uint64_t number; /* of the ID of the object */
+    jobject object;
+    jvmtiMonitorUsage usage;
+    jint virtual_to_enter, virtual_to_be_notified; /* threads, as events told */
 };
 
-static void add_monitor(JNIEnv *env, struct dump *dump, jobject object)
+struct dump {
+    struct state *states;
+    uint32_t count;
+    uint32_t *places; /* by the numbers of threads: 1 and more are the first state and so on */
+    uint32_t thread_count;
+    bool has_unknown; /* a virtual thread owns a monitor */
+    struct monitor *monitors;
+    uint32_t monitor_count, room;
+    struct map by_number;
+};
+
+static bool is_monitor(uint32_t place, const void *key)
 {
-    for (uint32_t i = 0; i < dump->monitor_count; i++)
-        if ((*env)->IsSameObject(env, dump->monitors[i], object)) {
-            (*env)->DeleteLocalRef(env, object);
-            return;
-        }
-    if (dump->monitor_count == dump->room) {
-        uint32_t room = dump->room * 2 + 16;
-        jobject *monitors = realloc(dump->monitors, room * sizeof *monitors);
-        dump->monitors = monitors ? monitors : dump->monitors;
-        jvmtiMonitorUsage *usages = monitors ? realloc(dump->usages, room * sizeof *usages) : NULL;
-        dump->usages = usages ? usages : dump->usages;
-        if (!usages)
-            return;
-        dump->room = room;
-    }
-    dump->monitors[dump->monitor_count++] = object;
+    const struct monitor *const *monitors = key;
+    return monitors[0][place - 1].number == monitors[1]->number;
 }
 
-static void find_monitors(JNIEnv *env, struct dump *dump, jthread thread)
+/* NULL without memory. */
+static struct monitor *add_monitor(struct dump *dump, jobject object)
+{
+    struct monitor fresh = {.number = tags_number_of(object), .object = object};
+    uint64_t hash = hash_number(0, fresh.number);
+    const struct monitor *const key[] = {dump->monitors, &fresh};
+    uint32_t place = map_find(&dump->by_number, hash, is_monitor, key);
+    if (place)
+        return &dump->monitors[place - 1];
+    if (dump->monitor_count == dump->room) {
+        uint32_t room = dump->room * 2 + 16;
+        struct monitor *more = realloc(dump->monitors, room * sizeof *more);
+        if (!more)
+            return NULL;
+        dump->monitors = more;
+        dump->room = room;
+    }
+    if (!fresh.number || !map_add(&dump->by_number, hash, dump->monitor_count + 1))
+        return NULL;
+    struct monitor *added = &dump->monitors[dump->monitor_count++];
+    *added = fresh;
+    return added;
+}
+
+static void find_monitors(struct dump *dump, jthread thread)
 {
     jint count = 0;
     jobject *owned = NULL, contended = NULL;
     if (vm_ok((*ti)->GetOwnedMonitorInfo(ti, thread, &count, &owned), "GetOwnedMonitorInfo")) {
         for (jint i = 0; i < count; i++)
-            add_monitor(env, dump, owned[i]);
+            add_monitor(dump, owned[i]);
         vm_free(owned);
     }
     if (vm_ok((*ti)->GetCurrentContendedMonitor(ti, thread, &contended), "GetCurrentContendedMonitor") && contended)
-        add_monitor(env, dump, contended);
+        add_monitor(dump, contended);
 }
 
-static struct state *state_of(JNIEnv *env, const struct dump *dump, jthread thread)
+static void find_awaited(JNIEnv *env, struct dump *dump)
 {
-    for (jint i = 0; i < dump->count; i++)
-        if ((*env)->IsSameObject(env, dump->states[i].object, thread))
-            return &dump->states[i];
-    return NULL;
+    pthread_mutex_lock(&lock);
+    for (const struct awaited *at = all_awaited; at; at = at->next) {
+        jobject object = (*env)->NewLocalRef(env, at->monitor);
+        struct monitor *monitor = object ? add_monitor(dump, object) : NULL;
+        if (!monitor || monitor->object != object)
+            (*env)->DeleteLocalRef(env, object);
+        if (monitor && at->is_virtual)
+            ++*(at->awaits == AWAITS_ENTRY ? &monitor->virtual_to_enter : &monitor->virtual_to_be_notified);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* NULL of a virtual thread, and of one that started only now. */
+static struct state *state_of(const struct dump *dump, jthread thread)
+{
+    uint32_t number = thread ? thread_by_number(tags_number_of(thread)) : 0;
+    uint32_t place = number <= dump->thread_count ? dump->places[number] : 0;
+    return place ? &dump->states[place - 1] : NULL;
 }
 
 /* Before 23 the VM lists threads that wait to be notified among those that wait to enter, too. */
@@ -212,27 +290,31 @@ static void drop_notified(JNIEnv *env, jvmtiMonitorUsage *usage)
     usage->waiter_count = kept;
 }
 
-static void set_awaits(JNIEnv *env, struct dump *dump, jthread *threads, jint count, enum awaits awaits)
+static void set_awaits(struct dump *dump, jthread *threads, jint count, enum awaits awaits)
 {
     for (jint i = 0; i < count; i++) {
-        struct state *state = state_of(env, dump, threads[i]);
+        struct state *state = state_of(dump, threads[i]);
         if (state)
             state->awaits = awaits;
     }
 }
 
+static bool is_awaited(const struct monitor *monitor)
+{
+    return monitor->usage.waiter_count || monitor->virtual_to_enter;
+}
+
 static void ask(JNIEnv *env, struct dump *dump)
 {
     for (uint32_t i = 0; i < dump->monitor_count; i++) {
-        jvmtiMonitorUsage *usage = &dump->usages[i];
-        memset(usage, 0, sizeof *usage);
-        if (!vm_ok((*ti)->GetObjectMonitorUsage(ti, dump->monitors[i], usage), "GetObjectMonitorUsage"))
+        struct monitor *monitor = &dump->monitors[i];
+        jvmtiMonitorUsage *usage = &monitor->usage;
+        if (!vm_ok((*ti)->GetObjectMonitorUsage(ti, monitor->object, usage), "GetObjectMonitorUsage"))
             continue;
         drop_notified(env, usage);
-        set_awaits(env, dump, usage->waiters, usage->waiter_count, AWAITS_ENTRY);
-        set_awaits(env, dump, usage->notify_waiters, usage->notify_waiter_count, AWAITS_NOTIFICATION);
-        bool is_owned = usage->owner || usage->waiter_count;
-        dump->has_unknown |= is_owned && (!usage->owner || !state_of(env, dump, usage->owner));
+        set_awaits(dump, usage->waiters, usage->waiter_count, AWAITS_ENTRY);
+        set_awaits(dump, usage->notify_waiters, usage->notify_waiter_count, AWAITS_NOTIFICATION);
+        dump->has_unknown |= usage->owner ? !state_of(dump, usage->owner) : is_awaited(monitor);
     }
 }
 
@@ -255,7 +337,7 @@ static const char *status_of(const struct state *state)
 static void write_states(JNIEnv *env, const struct dump *dump)
 {
     struct out *out = out_main();
-    for (jint i = 0; i < dump->count; i++) {
+    for (uint32_t i = 0; i < dump->count; i++) {
         struct state *state = &dump->states[i];
         state->trace = trace_here(env, state->object, thread_serial(state->thread));
     }
@@ -263,7 +345,7 @@ static void write_states(JNIEnv *env, const struct dump *dump)
     out_format(out, "MONITOR DUMP BEGIN\n");
     if (dump->has_unknown)
         out_format(out, "    THREAD %u, trace %u, status: UN\n", UNKNOWN_THREAD, trace_serial(EMPTY_TRACE));
-    for (jint i = 0; i < dump->count; i++) {
+    for (uint32_t i = 0; i < dump->count; i++) {
         const struct state *state = &dump->states[i];
         out_format(out, "    THREAD %u, trace %u, status: %s%s%s%s\n", thread_serial(state->thread), trace_serial(state->trace),
                    state->bits & JVMTI_THREAD_STATE_SUSPENDED ? "S|" : "",
@@ -272,87 +354,98 @@ static void write_states(JNIEnv *env, const struct dump *dump)
     }
 }
 
-static void put_known(JNIEnv *env, const struct dump *dump, jthread thread)
+/* Those that the VM lists, and at least as many unknown ones as there are virtual ones, of which VMs after JDK 21 list none. */
+static void write_threads(const struct dump *dump, const char *what, jthread *threads, jint count, jint virtual)
 {
-    const struct state *state = thread ? state_of(env, dump, thread) : NULL;
-    put_thread(state ? state->thread : 0);
-}
-
-static void write_threads(JNIEnv *env, const struct dump *dump, const char *what, jthread *threads, jint count)
-{
+    const char *before = " ";
     out_format(out_main(), "\twaiting to %s:", what);
-    for (jint i = 0; i < count; i++) {
-        out_format(out_main(), i ? ", " : " ");
-        put_known(env, dump, threads[i]);
+    for (jint i = 0; i < count || virtual > 0; i++) {
+        const struct state *state = i < count ? state_of(dump, threads[i]) : NULL;
+        virtual -= !state;
+        out_format(out_main(), "%s", before);
+        put_thread(state ? state->thread : 0);
+        before = ", ";
     }
     out_format(out_main(), "\n");
 }
 
 /* A virtual owner is not named by the VM: where threads wait to enter there is one. */
-static void write_monitor(JNIEnv *env, const struct dump *dump, jobject object, const jvmtiMonitorUsage *usage)
+static void write_monitor(JNIEnv *env, const struct dump *dump, const struct monitor *monitor)
 {
-    uint32_t class = class_of_object(env, object);
-    if (!class)
+    const jvmtiMonitorUsage *usage = &monitor->usage;
+    bool is_owned = usage->owner || is_awaited(monitor);
+    uint32_t class = class_of_object(env, monitor->object);
+    if (!class || !(is_owned || usage->notify_waiter_count || monitor->virtual_to_be_notified))
         return;
     out_format(out_main(), "    MONITOR ");
     text_put(name_text(class_at(class)->signature));
-    if (!usage->owner && !usage->waiter_count) {
-        out_format(out_main(), " unowned\n");
-    } else {
-        const struct state *owner = usage->owner ? state_of(env, dump, usage->owner) : NULL;
+    if (is_owned) {
+        const struct state *owner = state_of(dump, usage->owner);
         out_format(out_main(), "\n\towner: thread %u, entry count: %d\n", owner ? thread_serial(owner->thread) : UNKNOWN_THREAD,
                    usage->entry_count ? usage->entry_count : 1);
+    } else {
+        out_format(out_main(), " unowned\n");
     }
-    write_threads(env, dump, "enter", usage->waiters, usage->waiter_count);
-    write_threads(env, dump, "be notified", usage->notify_waiters, usage->notify_waiter_count);
+    write_threads(dump, "enter", usage->waiters, usage->waiter_count, monitor->virtual_to_enter);
+    write_threads(dump, "be notified", usage->notify_waiters, usage->notify_waiter_count, monitor->virtual_to_be_notified);
 }
 
-static void free_usage(JNIEnv *env, jvmtiMonitorUsage *usage)
+/* False without memory. */
+static bool find_states(JNIEnv *env, struct dump *dump, jthread *threads, jint count)
 {
-    (*env)->DeleteLocalRef(env, usage->owner);
-    vm_free(usage->waiters);
-    vm_free(usage->notify_waiters);
-}
-
-static void find_states(JNIEnv *env, struct dump *dump, jthread *threads, jint count)
-{
-    for (jint i = 0; i < count; i++) {
+    dump->states = calloc((size_t)count + 1, sizeof *dump->states);
+    for (jint i = 0; dump->states && i < count; i++) {
         struct state state = {.object = threads[i], .thread = thread_of(env, threads[i])};
         if (!state.thread || thread_at(state.thread)->is_agent)
             continue;
         vm_ok((*ti)->GetThreadState(ti, threads[i], &state.bits), "GetThreadState");
         dump->states[dump->count++] = state;
     }
+    dump->thread_count = thread_count();
+    dump->places = calloc((size_t)dump->thread_count + 1, sizeof *dump->places);
+    for (uint32_t i = 0; dump->places && i < dump->count; i++)
+        dump->places[dump->states[i].thread] = i + 1;
+    return dump->states && dump->places;
+}
+
+static void write_dump(JNIEnv *env, struct dump *dump)
+{
+    for (uint32_t i = 0; i < dump->count; i++)
+        find_monitors(dump, dump->states[i].object);
+    find_awaited(env, dump);
+    ask(env, dump);
+    write_states(env, dump);
+    for (uint32_t i = 0; i < dump->monitor_count; i++)
+        write_monitor(env, dump, &dump->monitors[i]);
+    out_format(out_main(), "MONITOR DUMP END\n");
+    out_flush(out_main());
+}
+
+static void free_dump(struct dump *dump)
+{
+    for (uint32_t i = 0; i < dump->monitor_count; i++) {
+        vm_free(dump->monitors[i].usage.waiters);
+        vm_free(dump->monitors[i].usage.notify_waiters);
+    }
+    map_free(&dump->by_number);
+    free(dump->monitors);
+    free(dump->places);
+    free(dump->states);
 }
 
 void monitors_dump(JNIEnv *env)
 {
     jint count = 0;
     jthread *threads = NULL;
-    if ((*env)->PushLocalFrame(env, 256)) {
-        vm_no_exception(env);
+    if (!vm_push_references(env))
         return;
-    }
-    struct dump dump = {.states = NULL};
-    if (vm_ok((*ti)->GetAllThreads(ti, &count, &threads), "GetAllThreads"))
-        dump.states = calloc((size_t)count + 1, sizeof *dump.states);
-    if (dump.states) {
-        find_states(env, &dump, threads, count);
-        for (jint i = 0; i < dump.count; i++)
-            find_monitors(env, &dump, dump.states[i].object);
-        ask(env, &dump);
-        write_states(env, &dump);
-        for (uint32_t i = 0; i < dump.monitor_count; i++) {
-            write_monitor(env, &dump, dump.monitors[i], &dump.usages[i]);
-            free_usage(env, &dump.usages[i]);
-        }
-        out_format(out_main(), "MONITOR DUMP END\n");
-        out_flush(out_main());
+    if (vm_ok((*ti)->GetAllThreads(ti, &count, &threads), "GetAllThreads")) {
+        struct dump dump = {.count = 0};
+        if (find_states(env, &dump, threads, count))
+            write_dump(env, &dump);
+        free_dump(&dump);
     }
     vm_free(threads);
-    free(dump.states);
-    free(dump.monitors);
-    free(dump.usages);
     (*env)->PopLocalFrame(env, NULL);
 }
 

@@ -4,10 +4,15 @@
 
 #include <jvmti.h>
 
+struct thread_local;
+
 void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object);
 void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object);
 void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jlong timeout);
 void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jboolean timed_out);
+
+/* Of a thread that is gone. */
+void monitors_end_await(JNIEnv *env, struct thread_local *local);
 
 /* Under the lock of the output. */
 void monitors_dump(JNIEnv *env);
