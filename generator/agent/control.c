@@ -81,6 +81,7 @@ static void begin(JNIEnv *env, jthread thread)
     threads_start(env, thread);
     find_classes(env);
     atomic_store(&vm_live, true);
+    threads_find_mounted(env);
     out_lock();
     out_flush(out_main());
     out_unlock();

@@ -60,8 +60,8 @@ static void remember(JNIEnv *env, struct class *class, jclass mirror)
 {
     if (atomic_load(&class->mirror))
         return;
-    jweak none = NULL, fresh = (*env)->NewWeakGlobalRef(env, mirror);
-    if (vm_no_exception(env) && !atomic_compare_exchange_strong(&class->mirror, &none, fresh))
+    jweak none = NULL, fresh = vm_weak(env, mirror);
+    if (!atomic_compare_exchange_strong(&class->mirror, &none, fresh))
         (*env)->DeleteWeakGlobalRef(env, fresh);
 }
 

@@ -74,6 +74,20 @@ bool vm_no_exception(JNIEnv *env)
     return false;
 }
 
+jweak vm_weak(JNIEnv *env, jobject object)
+{
+    jweak reference = (*env)->NewWeakGlobalRef(env, object);
+    return vm_no_exception(env) ? reference : NULL;
+}
+
+bool vm_push_references(JNIEnv *env)
+{
+    enum { MOST_REFERENCES = 1 << 16 };
+    bool ok = (*env)->PushLocalFrame(env, MOST_REFERENCES) == 0;
+    vm_no_exception(env);
+    return ok;
+}
+
 jclass vm_find_class(JNIEnv *env, const char *class_name)
 {
     jclass found = (*env)->FindClass(env, class_name);

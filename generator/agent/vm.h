@@ -36,6 +36,12 @@ int64_t vm_now(void);
 /* Clears an exception that a call of Java left; whether there was none. */
 bool vm_no_exception(JNIEnv *env);
 
+/* A weak global reference, or NULL without memory; the VM would throw an error of its own in the program. */
+jweak vm_weak(JNIEnv *env, jobject object);
+
+/* A frame for local references, as many as HotSpot grants, for PopLocalFrame. False on failure. */
+bool vm_push_references(JNIEnv *env);
+
 /* A global reference to a class of the platform; NULL if there is none of this name. The loader may run code of the program, so no
    lock is held, and dumps use classes that were found when the agent began. */
 jclass vm_find_class(JNIEnv *env, const char *name);

@@ -139,6 +139,8 @@ def test_monitor_dump_on_request(java: Java) -> None:
     assert door.to_enter == tuple(f"crowd-{i}" for i in range(5))
     assert door.to_be_notified == ("crowd-sleeper",)
     assert len(facts.monitors) == 2
+    door = facts.monitors[1]["LCrowd$Door;"]
+    assert (door.owner, door.to_enter, door.to_be_notified) == ("", (), ("crowd-sleeper",))
     text = run.files["n.txt"].read_text()
     first = text.partition("MONITOR DUMP BEGIN\n")[2].partition("MONITOR DUMP END")[0]
     states = [line.rpartition(" ")[2].rpartition("|")[2] for line in first.splitlines() if "status:" in line]
@@ -784,6 +786,36 @@ def test_a_virtual_thread_owns_a_monitor(java: Java) -> None:
     gate = facts_of_valid(run).monitors[0]["LVirtual$Gate;"]
     assert (gate.owner, gate.to_enter) == ("?", ("waiter",))
     assert "\n    MONITOR LVirtual$Gate;\n\towner: thread 200000, entry count: 1\n" in run.files["n.txt"].read_text()
+
+
+def test_virtual_threads_await_monitors(java: Java) -> None:
+    """VMs after JDK 21 list none of them."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    run = run_with_signal(java, "monitor=y,file=n.txt", "Virtual", "await")
+    monitors = facts_of_valid(run).monitors[0]
+    gate, bell = monitors["LVirtual$Gate;"], monitors["LVirtual$Bell;"]
+    assert (gate.owner, gate.to_enter, gate.to_be_notified) == ("main", ("?",), ())
+    assert (bell.owner, bell.to_enter, bell.to_be_notified) == ("", (), ("?",))
+
+
+def test_virtual_threads_of_a_vm_that_runs(java: Java) -> None:
+    """One is mounted when the agent is loaded, the next one later on a carrier that was there before."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    one = ("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
+    with started(java, None, "Virtual", "spin", vm=one) as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        assert "return code: 0" in jcmd(java, process.pid, "JVMTI.agent_load", library, '"cpu=samples,interval=5,file=c.txt"')
+        time.sleep(1)
+        order(process, "x", "next")
+        time.sleep(1)
+        run = ended(process, directory)
+    assert run.status == 0, run.errors
+    assert errors_of(run.files["c.txt"]) == []
+    samples = Counter(frames[0].method for frames in facts_of(run.files["c.txt"]).samples.elements())
+    assert samples["Virtual.spinUntilFirst"] >= 10
+    assert samples["Virtual.spinUntilSecond"] >= 10
 
 
 @pytest.mark.parametrize(
