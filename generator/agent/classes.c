@@ -123,11 +123,8 @@ uint32_t class_of_object(JNIEnv *env, jobject object)
     return number;
 }
 
-jclass *classes_find_all(JNIEnv *env, jint *count)
+jclass *classes_find_all(jint *count)
 {
-    enum { MOST_REFERENCES = 1 << 16 }; /* that HotSpot grants */
-    (*env)->EnsureLocalCapacity(env, MOST_REFERENCES);
-    vm_no_exception(env);
     jclass *found = NULL;
     *count = 0;
     if (!vm_ok((*ti)->GetLoadedClasses(ti, count, &found), "GetLoadedClasses"))

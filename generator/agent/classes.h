@@ -59,8 +59,8 @@ uint32_t class_of_object(JNIEnv *env, jobject object);
 struct class *class_of_tag(jlong tag);
 uint32_t class_serial(uint32_t number);
 
-/* Makes all loaded classes known. Their local references, which keep them loaded, or NULL; to be freed by vm_free. */
-jclass *classes_find_all(JNIEnv *env, jint *count);
+/* Makes all loaded classes known. Their local references, which keep them loaded, or NULL; vm_free frees the array. */
+jclass *classes_find_all(jint *count);
 void classes_lay_out(JNIEnv *env, jclass *classes, jint count);
 void classes_start(JNIEnv *env); /* finds the classes of the platform that dumps ask for */
 jclass class_of_classes(void);   /* java.lang.Class */

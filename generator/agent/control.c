@@ -45,10 +45,7 @@ static void enable(jvmtiEvent event, const char *name)
 static void find_classes(JNIEnv *env)
 {
     jint count = 0;
-    jclass *classes = classes_find_all(env, &count);
-    for (jint i = 0; i < count; i++)
-        (*env)->DeleteLocalRef(env, classes[i]);
-    vm_free(classes);
+    vm_free(classes_find_all(&count));
     classes_start(env);
 }
 
@@ -72,6 +69,8 @@ static void enable_profiles(JNIEnv *env)
 
 static void begin(JNIEnv *env, jthread thread)
 {
+    if (!vm_push_references(env))
+        return;
     vm_in_agent = true;
     vm_find_heap_size(env);
     tags_choose_size(vm_heap_size());
@@ -94,6 +93,7 @@ static void begin(JNIEnv *env, jthread thread)
     if (out_is_socket())
         commands_start(env);
     vm_in_agent = false;
+    (*env)->PopLocalFrame(env, NULL);
 }
 
 static void JNICALL on_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)

@@ -94,6 +94,8 @@ static void dump_cpu(void)
 
 void dump_all(JNIEnv *env)
 {
+    if (!vm_push_references(env))
+        return;
     bool before = vm_in_agent;
     vm_in_agent = true;
     out_lock();
@@ -113,4 +115,5 @@ void dump_all(JNIEnv *env)
     out_flush(out_main());
     out_unlock();
     vm_in_agent = before;
+    (*env)->PopLocalFrame(env, NULL);
 }

@@ -437,8 +437,6 @@ void monitors_dump(JNIEnv *env)
 {
     jint count = 0;
     jthread *threads = NULL;
-    if (!vm_push_references(env))
-        return;
     if (vm_ok((*ti)->GetAllThreads(ti, &count, &threads), "GetAllThreads")) {
         struct dump dump = {.count = 0};
         if (find_states(env, &dump, threads, count))
@@ -446,7 +444,6 @@ void monitors_dump(JNIEnv *env)
         free_dump(&dump);
     }
     vm_free(threads);
-    (*env)->PopLocalFrame(env, NULL);
 }
 
 /* ---- the table */

@@ -83,9 +83,11 @@ jweak vm_weak(JNIEnv *env, jobject object)
 bool vm_push_references(JNIEnv *env)
 {
     enum { MOST_REFERENCES = 1 << 16 };
-    bool ok = (*env)->PushLocalFrame(env, MOST_REFERENCES) == 0;
+    if ((*env)->PushLocalFrame(env, MOST_REFERENCES) == 0)
+        return true;
     vm_no_exception(env);
-    return ok;
+    say("HPROF ERROR: no memory for local references");
+    return false;
 }
 
 jclass vm_find_class(JNIEnv *env, const char *class_name)

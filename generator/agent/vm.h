@@ -39,7 +39,7 @@ bool vm_no_exception(JNIEnv *env);
 /* A weak global reference, or NULL without memory; the VM would throw an error of its own in the program. */
 jweak vm_weak(JNIEnv *env, jobject object);
 
-/* A frame for local references, as many as HotSpot grants, for PopLocalFrame. False on failure. */
+/* Begins a frame for as many local references as HotSpot grants; PopLocalFrame ends it. False, with a line, without memory. */
 bool vm_push_references(JNIEnv *env);
 
 /* A global reference to a class of the platform; NULL if there is none of this name. The loader may run code of the program, so no

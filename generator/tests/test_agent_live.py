@@ -599,6 +599,22 @@ def test_checks_of_the_vm_find_nothing(java: Java) -> None:
         assert "WARNING" not in run.output or "cpu=times" in options
 
 
+@pytest.mark.parametrize("is_attached", [False, True])
+def test_checks_of_the_vm_with_many_threads(java: Java, is_attached: bool) -> None:
+    """Each is a local reference, and so are the monitors: more than the VM grants without being asked."""
+    options = "heap=all,cpu=samples,monitor=y,file=t.txt"
+    with started(java, None if is_attached else options, "Crowd", "300", "4000", vm=("-Xcheck:jni",)) as (process, directory):
+        if is_attached:
+            assert "return code: 0" in jcmd(
+                java, process.pid, "JVMTI.agent_load", java.inside(java.work / "libhprof.so"), f'"{options}"'
+            )
+        assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    assert run.status == 0
+    assert errors_of(run.files["t.txt"]) == []
+    assert "WARNING" not in run.output
+
+
 @pytest.mark.parametrize(("options", "name"), [("monitor=y", "t.txt"), ("format=b", "t.hprof")])
 def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str, name: str) -> None:
     log = java.directory() / "unloaded"
