@@ -41,20 +41,27 @@ static void put_name(struct buffer *to, uint32_t name)
 
 /* ---- records */
 
+static void write_buffer(struct out *out, const struct buffer *buffer)
+{
+    if (buffer->has_failed)
+        out_fail_memory(out);
+    out_bytes(out, buffer->data, buffer->size);
+}
+
 static void write_head(struct out *out, unsigned tag, uint64_t size)
 {
-    struct buffer head = {0};
+    uint8_t bytes[9];
+    struct buffer head = {.data = bytes, .room = sizeof bytes};
     buffer_put(&head, tag, 1);
     buffer_put(&head, (uint64_t)(vm_now() - started) / 1000, 4);
     buffer_put(&head, size, 4);
-    out_bytes(out, head.data, head.size);
-    free(head.data);
+    write_buffer(out, &head);
 }
 
 static void write_record(unsigned tag, struct buffer *record)
 {
     write_head(out_main(), tag, record->size);
-    out_bytes(out_main(), record->data, record->size);
+    write_buffer(out_main(), record);
     free(record->data);
 }
 
@@ -171,7 +178,7 @@ static void write_start(void)
     buffer_put_bytes(&head, version, strlen(version) + 1);
     buffer_put(&head, tags_id_size(), 4);
     buffer_put(&head, milliseconds, 8);
-    out_bytes(out_main(), head.data, head.size);
+    write_buffer(out_main(), &head);
     free(head.data);
     buffer_put(&settings, (options.heap ? FLAG_ALLOC_TRACES : 0u) | (options.cpu == CPU_SAMPLES ? FLAG_CPU_SAMPLING : 0u), 4);
     buffer_put(&settings, options.depth, 2);
@@ -204,10 +211,10 @@ static void write_traces(void)
 static void finish_segment(void)
 {
     if (!is_segmented) {
-        out_bytes(spool, body.data, body.size);
+        write_buffer(spool, &body);
     } else if (body.size) {
         write_head(out_main(), TAG_HEAP_DUMP_SEGMENT, body.size);
-        out_bytes(out_main(), body.data, body.size);
+        write_buffer(out_main(), &body);
     }
     body.size = 0;
 }
@@ -291,7 +298,7 @@ static void put_values(const struct heap_object *object, uint64_t head)
     struct out *to = is_segmented ? out_main() : spool;
     if (is_segmented)
         write_head(to, TAG_HEAP_DUMP_SEGMENT, body.size + object->value_bytes);
-    out_bytes(to, body.data, body.size);
+    write_buffer(to, &body);
     out_bytes(to, object->values, object->value_bytes);
     body.size = 0;
 }
@@ -362,6 +369,7 @@ static void write_class_dump(uint32_t number, const struct class_values *values,
     put_fields(&record, class, false, NULL);
     begin_subrecord(record.size);
     buffer_put_bytes(&body, record.data, record.size);
+    body.has_failed |= record.has_failed;
     free(record.data);
 }
 
@@ -446,18 +454,28 @@ static void write_samples(const struct sample_table *table)
 
 /* ---- under the lock of the output */
 
-#define LOCKED(name, parameters, ...) \
-    static void name parameters \
-    { \
-        out_lock(); \
-        __VA_ARGS__; \
-        out_event(); \
-        out_unlock(); \
-    }
+static void write_event(void (*write)(uint32_t number), uint32_t number)
+{
+    out_lock();
+    write(number);
+    out_event();
+    out_unlock();
+}
 
-LOCKED(class_loaded, (uint32_t class), write_class(class))
-LOCKED(thread_started, (uint32_t thread), write_thread_start(thread))
-LOCKED(thread_ended, (uint32_t thread), write_thread_end(thread))
+static void class_loaded(uint32_t class)
+{
+    write_event(write_class, class);
+}
+
+static void thread_started(uint32_t thread)
+{
+    write_event(write_thread_start, thread);
+}
+
+static void thread_ended(uint32_t thread)
+{
+    write_event(write_thread_end, thread);
+}
 
 const struct writer binary_writer = {
     .start = write_start,

@@ -24,6 +24,8 @@ void dump_sites(unsigned flags, double cutoff)
     struct site_table table = sites_table(flags, cutoff);
     if (table.rows)
         writer->sites(&table, flags, cutoff);
+    else
+        say_no_memory("table of sites");
     free(table.rows);
     out_unlock();
 }
@@ -34,6 +36,8 @@ void dump_summary(void)
     struct site_table table = sites_table(0, 0);
     if (table.rows)
         writer->summary(&table.total);
+    else
+        say_no_memory("summary of the heap");
     free(table.rows);
     out_unlock();
 }
@@ -52,6 +56,8 @@ void dump_samples(double cutoff)
     struct sample_table table = samples_table(cutoff);
     if (table.rows)
         writer->samples(&table);
+    else
+        say_no_memory("table of samples");
     free(table.rows);
     out_unlock();
 }

@@ -64,9 +64,9 @@ static void add_contention(uint32_t class, uint32_t trace, uint64_t nanoseconds)
     pthread_mutex_unlock(&lock);
 }
 
-static void begin_await(JNIEnv *env, struct thread_local *local, jobject monitor, enum awaits awaits, bool is_virtual)
+static void begin_await(JNIEnv *env, struct thread_data *data, jobject monitor, enum awaits awaits, bool is_virtual)
 {
-    struct awaited *awaited = local->awaited ? NULL : malloc(sizeof *awaited);
+    struct awaited *awaited = data->awaited ? NULL : malloc(sizeof *awaited);
     if (!awaited)
         return;
     *awaited = (struct awaited){vm_weak(env, monitor), awaits, is_virtual, NULL, &all_awaited};
@@ -76,12 +76,12 @@ static void begin_await(JNIEnv *env, struct thread_local *local, jobject monitor
         all_awaited->link = &awaited->next;
     all_awaited = awaited;
     pthread_mutex_unlock(&lock);
-    local->awaited = awaited;
+    data->awaited = awaited;
 }
 
-void monitors_end_await(JNIEnv *env, struct thread_local *local)
+void monitors_end_await(JNIEnv *env, struct thread_data *data)
 {
-    struct awaited *awaited = local->awaited;
+    struct awaited *awaited = data->awaited;
     if (!awaited)
         return;
     pthread_mutex_lock(&lock);
@@ -91,7 +91,7 @@ void monitors_end_await(JNIEnv *env, struct thread_local *local)
     pthread_mutex_unlock(&lock);
     (*env)->DeleteWeakGlobalRef(env, awaited->monitor);
     free(awaited);
-    local->awaited = NULL;
+    data->awaited = NULL;
 }
 
 void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object)
@@ -100,12 +100,12 @@ void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, j
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local) {
-        local->contended_trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
-        local->contended_since = vm_now();
+    struct thread_data *data = threads_data(thread);
+    if (data) {
+        data->contended_trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
+        data->contended_since = vm_now();
         if (thread_is_virtual(jni, thread))
-            begin_await(jni, local, object, AWAITS_ENTRY, true);
+            begin_await(jni, data, object, AWAITS_ENTRY, true);
     }
     vm_in_agent = false;
 }
@@ -117,13 +117,13 @@ void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
         return;
     int64_t now = vm_now();
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local && local->contended_since) {
+    struct thread_data *data = threads_data(thread);
+    if (data && data->contended_since) {
         uint32_t class = class_of_object(jni, object);
         if (class)
-            add_contention(class, local->contended_trace, (uint64_t)(now - local->contended_since));
-        local->contended_since = 0;
-        monitors_end_await(jni, local);
+            add_contention(class, data->contended_trace, (uint64_t)(now - data->contended_since));
+        data->contended_since = 0;
+        monitors_end_await(jni, data);
     }
     vm_in_agent = false;
 }
@@ -159,10 +159,10 @@ void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobjec
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local) {
-        local->waits_since = vm_now();
-        begin_await(jni, local, object, AWAITS_NOTIFICATION, thread_is_virtual(jni, thread));
+    struct thread_data *data = threads_data(thread);
+    if (data) {
+        data->waits_since = vm_now();
+        begin_await(jni, data, object, AWAITS_NOTIFICATION, thread_is_virtual(jni, thread));
     }
     write_wait(jni, thread, object, "WAIT", "timeout", timeout);
     vm_in_agent = false;
@@ -175,11 +175,11 @@ void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobj
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local && local->waits_since) {
-        write_wait(jni, thread, object, "WAITED", "time_waited", (vm_now() - local->waits_since) / 1000000);
-        local->waits_since = 0;
-        monitors_end_await(jni, local);
+    struct thread_data *data = threads_data(thread);
+    if (data && data->waits_since) {
+        write_wait(jni, thread, object, "WAITED", "time_waited", (vm_now() - data->waits_since) / 1000000);
+        data->waits_since = 0;
+        monitors_end_await(jni, data);
     }
     vm_in_agent = false;
 }
@@ -441,6 +441,8 @@ void monitors_dump(JNIEnv *env)
         struct dump dump = {.count = 0};
         if (find_states(env, &dump, threads, count))
             write_dump(env, &dump);
+        else
+            say_no_memory("monitor dump");
         free_dump(&dump);
     }
     vm_free(threads);
@@ -496,6 +498,8 @@ void monitors_write_times(double cutoff)
             text_trace(table.rows[i].trace);
         row_classes = classes;
         text_table("MONITOR TIME", " ms", "monitor", &table, put_class);
+    } else {
+        say_no_memory("table of monitors");
     }
     free(all);
     free(table.rows);

@@ -4,7 +4,7 @@
 
 #include <jvmti.h>
 
-struct thread_local;
+struct thread_data;
 
 void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object);
 void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object);
@@ -12,7 +12,7 @@ void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobjec
 void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jboolean timed_out);
 
 /* Of a thread that is gone. */
-void monitors_end_await(JNIEnv *env, struct thread_local *local);
+void monitors_end_await(JNIEnv *env, struct thread_data *data);
 
 /* Under the lock of the output. */
 void monitors_dump(JNIEnv *env);

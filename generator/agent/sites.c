@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "classes.h"
+#include "output.h"
 #include "stacks.h"
 #include "store.h"
 #include "tags.h"
@@ -155,11 +156,13 @@ void sites_pause(bool paused)
 
 void sites_forget(void)
 {
+    out_lock();
     uint32_t count = atomic_load(&sites.count);
     for (uint32_t i = 1; i <= count; i++) {
         struct site *site = site_at(i);
         site->forgotten = atomic_load(&site->allocated);
     }
+    out_unlock();
 }
 
 /* ---- the table */

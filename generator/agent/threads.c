@@ -125,6 +125,7 @@ static uint32_t add(struct thread *thread)
     uint32_t found = map_find(&by_object, hash, is_thread, &number);
     if (!found && (found = store_add(&threads)) != 0) {
         struct thread *added = thread_at(found);
+        pthread_mutex_init(&added->lock, NULL);
         added->number = number;
         added->name = thread->name;
         added->group = thread->group;
@@ -195,16 +196,16 @@ void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread object)
     vm_in_agent = before;
 }
 
-static void forget_local(JNIEnv *env, jthread object)
+static void forget_data(JNIEnv *env, jthread object)
 {
     void *found = NULL;
     if ((*ti)->GetThreadLocalStorage(ti, object, &found) != JVMTI_ERROR_NONE || !found)
         return;
     (*ti)->SetThreadLocalStorage(ti, object, NULL);
-    struct thread_local *local = found;
-    times_free(local->calls);
-    monitors_end_await(env, local);
-    free(local);
+    struct thread_data *data = found;
+    times_free(data->calls);
+    monitors_end_await(env, data);
+    free(data);
 }
 
 /* The weak reference would stay, and the VM goes through all of them at each collection. */
@@ -231,7 +232,7 @@ void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
     uint32_t number = thread_of(jni, object);
     current = 0;
     times_end_thread();
-    forget_local(jni, object);
+    forget_data(jni, object);
     if (number) {
         end(jni, number);
         writer->thread_ended(number);
@@ -245,12 +246,12 @@ uint32_t threads_trace_serial(JNIEnv *env, jthread object)
     return number ? thread_serial(number) : 0;
 }
 
-struct thread_local *threads_local(jthread object)
+struct thread_data *threads_data(jthread object)
 {
     void *found = NULL;
     if (!vm_ok((*ti)->GetThreadLocalStorage(ti, object, &found), "GetThreadLocalStorage") || found)
         return found;
-    found = calloc(1, sizeof(struct thread_local));
+    found = calloc(1, sizeof(struct thread_data));
     if (found && !vm_ok((*ti)->SetThreadLocalStorage(ti, object, found), "SetThreadLocalStorage")) {
         free(found);
         found = NULL;
@@ -345,7 +346,7 @@ void JNICALL threads_on_virtual_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
     if (!atomic_load(&vm_live))
         return;
     times_mount(NULL);
-    forget_local(jni, object);
+    forget_data(jni, object);
 }
 
 static void free_extension(char *id, char *description, jvmtiParamInfo *parameters, jint count)

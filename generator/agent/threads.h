@@ -30,8 +30,7 @@ struct thread {
 };
 
 /* What belongs to a thread, also to a virtual one. */
-struct thread_local
-{
+struct thread_data {
     struct call_stack *calls; /* times.c */
     int64_t contended_since;  /* monitors.c */
     uint32_t contended_trace;
@@ -40,7 +39,7 @@ struct thread_local
 };
 
 /* NULL without memory. */
-struct thread_local *threads_local(jthread thread);
+struct thread_data *threads_data(jthread thread);
 
 /* The virtual thread that runs on this one, or else the thread itself: a local reference, or NULL if it is gone. */
 jthread thread_running(JNIEnv *env, struct thread *thread);

@@ -32,6 +32,11 @@ void say(const char *format, ...)
     fprintf(stderr, "%s%s\n", atomic_exchange(&is_within_line, false) ? "\n" : "", line);
 }
 
+void say_no_memory(const char *part)
+{
+    say("HPROF ERROR: no memory for the %s: it is left out", part);
+}
+
 bool vm_ok(jvmtiError error, const char *call)
 {
     static atomic_flag reported[256];

@@ -25,6 +25,9 @@ void say_part(const char *text);
 /* One line on standard error, after the end of an unfinished one. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A part of the output is left out. */
+void say_no_memory(const char *part);
+
 /* True if the call succeeded. Errors of a phase, or of a thread or class that is gone, are usual; others are reported once. */
 bool vm_ok(jvmtiError error, const char *call);
 
