@@ -226,12 +226,13 @@ static void begin_subrecord(uint64_t size)
         finish_segment();
 }
 
-/* Records of strings cannot be within a heap dump. */
-static void write_field_names(void)
+/* What cannot be within a heap dump. The event of a class may still wait for the output in another thread. */
+static void write_classes(void)
 {
     uint32_t count = class_count();
     for (uint32_t i = 1; i <= count; i++) {
         const struct class *class = class_at(i);
+        write_class(i);
         for (uint32_t k = 0; k < class->field_count; k++)
             write_name(class->fields[k].name);
     }
@@ -240,7 +241,7 @@ static void write_field_names(void)
 static bool write_heap_begin(void)
 {
     write_unloads();
-    write_field_names();
+    write_classes();
     spool = is_segmented ? NULL : out_spool();
     body.size = 0;
     return is_segmented || spool;

@@ -399,6 +399,7 @@ static bool find_states(JNIEnv *env, struct dump *dump, jthread *threads, jint c
         if (!state.thread || thread_at(state.thread)->is_agent)
             continue;
         vm_ok((*ti)->GetThreadState(ti, threads[i], &state.bits), "GetThreadState");
+        writer->thread_started(state.thread); /* its own event may still wait for the output */
         dump->states[dump->count++] = state;
     }
     dump->thread_count = thread_count();

@@ -269,8 +269,10 @@ void threads_take_traces(JNIEnv *env)
         return;
     for (jint i = 0; i < count; i++) {
         uint32_t number = thread_of(env, all[i]);
-        if (number && !thread_at(number)->is_agent)
+        if (number && !thread_at(number)->is_agent) {
             thread_at(number)->trace = trace_here(env, all[i], thread_serial(number));
+            writer->thread_started(number); /* its own event may still wait for the output */
+        }
         (*env)->DeleteLocalRef(env, all[i]);
     }
     vm_free(all);

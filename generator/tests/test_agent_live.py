@@ -199,7 +199,7 @@ def started(
     process = java.start(java.command(options, *program, java=vm), directory)
     with java.ended_in_time(process):
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert "ready\n" in process.stdout  # after warnings of the VM
         yield process, directory
 
 
@@ -634,6 +634,17 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str
     passing = sum(name.startswith("passing-") for name in facts.started)
     assert passing > 0
     assert facts.ended >= passing
+
+
+def test_classes_and_threads_are_defined_before_a_dump_names_them(java: Java) -> None:
+    """Their own events may wait until the dump is written."""
+    with started(java, "heap=dump,doe=n,format=b,file=t.hprof", "Busy", "4", "2000") as (process, directory):
+        for _ in range(5):
+            time.sleep(0.25)
+            process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    facts_of_valid(run)
+    Dump(run.files["t.hprof"].read_bytes())
 
 
 def test_a_class_loader_that_waits(java: Java) -> None:
