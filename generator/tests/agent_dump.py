@@ -90,7 +90,8 @@ class Dump:
             name = shape.record.name
             if name.startswith("ROOT"):
                 self.roots.append((name.removeprefix("ROOT_"), fields))
-                assert name != "ROOT_THREAD_OBJECT" or fields["thread_serial"] in self.threads
+                if name == "ROOT_THREAD_OBJECT" and self.threads:  # the VM itself defines none
+                    assert fields["thread_serial"] in self.threads
             elif name == "INSTANCE_DUMP":
                 self.instances[fields["object_id"]] = fields["class_id"], data[tail:stop]
                 self.types[fields["object_id"]] = self.names[fields["class_id"]]
