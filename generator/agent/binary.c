@@ -304,12 +304,14 @@ static void put_values(const struct heap_object *object, uint64_t head)
     body.size = 0;
 }
 
+/* The program went on until the walk: a trace may be new. It precedes the record or segment that is being made. */
 static void write_object(const struct heap_object *whole)
 {
     static const unsigned tags[] = {TAG_INSTANCE_DUMP, TAG_OBJECT_ARRAY_DUMP, TAG_PRIMITIVE_ARRAY_DUMP, TAG_INSTANCE_DUMP};
     const struct class *class = whole->class;
     unsigned tag = tags[class->kind], id = tags_id_size(), head = 1 + id + 4 + 4 + (tag == TAG_PRIMITIVE_ARRAY_DUMP ? 1 : id);
     const struct heap_object cut = cut_to_segment(whole, head), *object = &cut;
+    write_trace(object->trace);
     begin_subrecord(head + object->value_bytes);
     buffer_put(&body, tag, 1);
     put_object(&body, object->number);
@@ -349,6 +351,7 @@ static void write_class_dump(uint32_t number, const struct class_values *values,
     static const struct class_values nothing;
     const struct class *class = class_at(number);
     values = values ? values : &nothing;
+    write_trace(trace);
     struct buffer record = {0};
     buffer_put(&record, TAG_CLASS_DUMP, 1);
     put_object(&record, class->number);
@@ -385,7 +388,6 @@ static void write_heap_end(void)
     }
     free(body.data);
     body = (struct buffer){0};
-    write_traces(); /* the program went on until the walk: its objects may have traces that are new */
     out_flush(out_main());
 }
 

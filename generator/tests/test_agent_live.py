@@ -636,9 +636,11 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str
     assert facts.ended >= passing
 
 
-def test_classes_and_threads_are_defined_before_a_dump_names_them(java: Java) -> None:
-    """Their own events may wait until the dump is written."""
-    with started(java, "heap=dump,doe=n,format=b,file=t.hprof", "Busy", "4", "2000") as (process, directory):
+@pytest.mark.parametrize("heap", ["-Xmx256m", "-Xmx3g"])
+@pytest.mark.parametrize("program", [("Busy", "4", "2000"), ("Lavish", "traces")], ids=["Busy", "Lavish"])
+def test_a_dump_names_what_is_defined_before_it(java: Java, program: tuple[str, ...], heap: str) -> None:
+    """Events of classes and threads may wait until the dump is written, and objects are allocated until it begins."""
+    with started(java, "heap=dump,depth=32,doe=n,format=b,file=t.hprof", *program, vm=(heap,)) as (process, directory):
         for _ in range(5):
             time.sleep(0.25)
             process.send_signal(signal.SIGQUIT)
