@@ -51,8 +51,10 @@ static void find_classes(JNIEnv *env)
 
 static void enable_profiles(JNIEnv *env)
 {
-    if (options.heap)
+    if (options.heap) {
+        enable(JVMTI_EVENT_OBJECT_FREE, "ObjectFree");
         sites_start();
+    }
     if (options.cpu == CPU_SAMPLES)
         samples_start(env);
     if (options.cpu == CPU_TIMES || options.cpu == CPU_OLD) {
@@ -88,7 +90,6 @@ static void begin(JNIEnv *env, jthread thread)
     enable(JVMTI_EVENT_THREAD_START, "ThreadStart");
     enable(JVMTI_EVENT_THREAD_END, "ThreadEnd");
     enable(JVMTI_EVENT_DATA_DUMP_REQUEST, "DataDumpRequest");
-    enable(JVMTI_EVENT_OBJECT_FREE, "ObjectFree");
     enable_profiles(env);
     if (out_is_socket())
         commands_start(env);
