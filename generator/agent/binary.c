@@ -97,7 +97,7 @@ static void write_unloads(void)
     uint32_t count = class_count();
     for (uint32_t i = 1; i <= count; i++) {
         struct class *class = class_at(i);
-        if (!class->is_load_written || class->is_unload_written || !atomic_load(&class->is_unloaded))
+        if (!class->is_load_written || class->is_unload_written || !class->is_unloaded)
             continue;
         class->is_unload_written = true;
         struct buffer record = {0};

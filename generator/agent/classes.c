@@ -126,11 +126,19 @@ uint32_t class_of_object(JNIEnv *env, jobject object)
 jclass *classes_find_all(jint *count)
 {
     jclass *found = NULL;
+    uint32_t before = class_count();
     *count = 0;
     if (!vm_ok((*ti)->GetLoadedClasses(ti, count, &found), "GetLoadedClasses"))
         return NULL;
-    for (jint i = 0; i < *count; i++)
-        class_of(found[i]);
+    for (uint32_t i = 1; i <= before; i++)
+        class_at(i)->is_found = class_at(i)->kind == CLASS_PRIMITIVE;
+    for (jint i = 0; i < *count; i++) {
+        uint32_t number = class_of(found[i]);
+        if (number)
+            class_at(number)->is_found = true;
+    }
+    for (uint32_t i = 1; i <= before; i++)
+        class_at(i)->is_unloaded = !class_at(i)->is_found;
     return found;
 }
 

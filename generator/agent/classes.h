@@ -28,12 +28,12 @@ struct class
     uint64_t number;    /* of its ID */
     uint32_t site;      /* where the class object was allocated */
     enum class_kind kind;
-    enum type element; /* of CLASS_PRIMITIVE_ARRAY */
-    atomic_bool is_unloaded;
+    enum type element;                       /* of CLASS_PRIMITIVE_ARRAY */
     _Atomic(jweak) mirror;                   /* the class object, once sites.c has seen an instance; else NULL */
     bool is_load_written, is_unload_written; /* under the lock of the output */
 
     /* From here on: known to a thread that dumps the heap. */
+    bool is_found, is_unloaded; /* whether the VM lists it */
     bool is_laid_out;
     bool is_dumped;  /* by the heap dump that is being written */
     uint32_t super;  /* 0 for Object and interfaces */

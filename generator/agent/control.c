@@ -52,7 +52,6 @@ static void find_classes(JNIEnv *env)
 static void enable_profiles(JNIEnv *env)
 {
     if (options.heap) {
-        enable(JVMTI_EVENT_OBJECT_FREE, "ObjectFree");
         sites_start();
     }
     if (options.cpu == CPU_SAMPLES)
@@ -149,7 +148,6 @@ static bool add_capabilities(void)
 {
     bool times = options.cpu == CPU_TIMES || options.cpu == CPU_OLD;
     jvmtiCapabilities wanted = {.can_tag_objects = 1,
-                                .can_generate_object_free_events = 1,
                                 .can_get_source_file_name = 1,
                                 .can_get_line_numbers = 1,
                                 .can_generate_sampled_object_alloc_events = options.heap != HEAP_OFF,
@@ -216,7 +214,6 @@ static bool start(JavaVM *java, const char *text)
                                                      .MonitorContendedEntered = monitors_on_entered,
                                                      .MonitorWait = monitors_on_wait,
                                                      .MonitorWaited = monitors_on_waited,
-                                                     .ObjectFree = sites_on_free,
                                                      .SampledObjectAlloc = sites_on_allocation}};
     callbacks.slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))threads_on_virtual_end;
     if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks.events, sizeof callbacks), "SetEventCallbacks"))

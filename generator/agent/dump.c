@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "classes.h"
 #include "control.h"
 #include "heap.h"
 #include "monitors.h"
@@ -21,6 +22,8 @@ static void progress(const char *text)
 void dump_sites(unsigned flags, double cutoff)
 {
     out_lock();
+    jint count = 0;
+    vm_free(classes_find_all(&count)); /* for the records of those that were unloaded */
     struct site_table table = sites_table(flags, cutoff);
     if (table.rows)
         writer->sites(&table, flags, cutoff);
