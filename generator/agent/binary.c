@@ -41,20 +41,27 @@ static void put_name(struct buffer *to, uint32_t name)
 
 /* ---- records */
 
+static void write_buffer(struct out *out, const struct buffer *buffer)
+{
+    if (buffer->has_failed)
+        out_fail_memory(out);
+    out_bytes(out, buffer->data, buffer->size);
+}
+
 static void write_head(struct out *out, unsigned tag, uint64_t size)
 {
-    struct buffer head = {0};
+    uint8_t bytes[9];
+    struct buffer head = {.data = bytes, .room = sizeof bytes};
     buffer_put(&head, tag, 1);
     buffer_put(&head, (uint64_t)(vm_now() - started) / 1000, 4);
     buffer_put(&head, size, 4);
-    out_bytes(out, head.data, head.size);
-    free(head.data);
+    write_buffer(out, &head);
 }
 
 static void write_record(unsigned tag, struct buffer *record)
 {
     write_head(out_main(), tag, record->size);
-    out_bytes(out_main(), record->data, record->size);
+    write_buffer(out_main(), record);
     free(record->data);
 }
 
@@ -90,7 +97,7 @@ static void write_unloads(void)
     uint32_t count = class_count();
     for (uint32_t i = 1; i <= count; i++) {
         struct class *class = class_at(i);
-        if (!class->is_load_written || class->is_unload_written || !atomic_load(&class->is_unloaded))
+        if (!class->is_load_written || class->is_unload_written || !class->is_unloaded)
             continue;
         class->is_unload_written = true;
         struct buffer record = {0};
@@ -171,7 +178,7 @@ static void write_start(void)
     buffer_put_bytes(&head, version, strlen(version) + 1);
     buffer_put(&head, tags_id_size(), 4);
     buffer_put(&head, milliseconds, 8);
-    out_bytes(out_main(), head.data, head.size);
+    write_buffer(out_main(), &head);
     free(head.data);
     buffer_put(&settings, (options.heap ? FLAG_ALLOC_TRACES : 0u) | (options.cpu == CPU_SAMPLES ? FLAG_CPU_SAMPLING : 0u), 4);
     buffer_put(&settings, options.depth, 2);
@@ -204,10 +211,10 @@ static void write_traces(void)
 static void finish_segment(void)
 {
     if (!is_segmented) {
-        out_bytes(spool, body.data, body.size);
+        write_buffer(spool, &body);
     } else if (body.size) {
         write_head(out_main(), TAG_HEAP_DUMP_SEGMENT, body.size);
-        out_bytes(out_main(), body.data, body.size);
+        write_buffer(out_main(), &body);
     }
     body.size = 0;
 }
@@ -219,12 +226,13 @@ static void begin_subrecord(uint64_t size)
         finish_segment();
 }
 
-/* Records of strings cannot be within a heap dump. */
-static void write_field_names(void)
+/* What cannot be within a heap dump. The event of a class may still wait for the output in another thread. */
+static void write_classes(void)
 {
     uint32_t count = class_count();
     for (uint32_t i = 1; i <= count; i++) {
         const struct class *class = class_at(i);
+        write_class(i);
         for (uint32_t k = 0; k < class->field_count; k++)
             write_name(class->fields[k].name);
     }
@@ -233,7 +241,7 @@ static void write_field_names(void)
 static bool write_heap_begin(void)
 {
     write_unloads();
-    write_field_names();
+    write_classes();
     spool = is_segmented ? NULL : out_spool();
     body.size = 0;
     return is_segmented || spool;
@@ -291,17 +299,19 @@ static void put_values(const struct heap_object *object, uint64_t head)
     struct out *to = is_segmented ? out_main() : spool;
     if (is_segmented)
         write_head(to, TAG_HEAP_DUMP_SEGMENT, body.size + object->value_bytes);
-    out_bytes(to, body.data, body.size);
+    write_buffer(to, &body);
     out_bytes(to, object->values, object->value_bytes);
     body.size = 0;
 }
 
+/* The program went on until the walk: a trace may be new. It precedes the record or segment that is being made. */
 static void write_object(const struct heap_object *whole)
 {
     static const unsigned tags[] = {TAG_INSTANCE_DUMP, TAG_OBJECT_ARRAY_DUMP, TAG_PRIMITIVE_ARRAY_DUMP, TAG_INSTANCE_DUMP};
     const struct class *class = whole->class;
     unsigned tag = tags[class->kind], id = tags_id_size(), head = 1 + id + 4 + 4 + (tag == TAG_PRIMITIVE_ARRAY_DUMP ? 1 : id);
     const struct heap_object cut = cut_to_segment(whole, head), *object = &cut;
+    write_trace(object->trace);
     begin_subrecord(head + object->value_bytes);
     buffer_put(&body, tag, 1);
     put_object(&body, object->number);
@@ -341,6 +351,7 @@ static void write_class_dump(uint32_t number, const struct class_values *values,
     static const struct class_values nothing;
     const struct class *class = class_at(number);
     values = values ? values : &nothing;
+    write_trace(trace);
     struct buffer record = {0};
     buffer_put(&record, TAG_CLASS_DUMP, 1);
     put_object(&record, class->number);
@@ -362,6 +373,7 @@ static void write_class_dump(uint32_t number, const struct class_values *values,
     put_fields(&record, class, false, NULL);
     begin_subrecord(record.size);
     buffer_put_bytes(&body, record.data, record.size);
+    body.has_failed |= record.has_failed;
     free(record.data);
 }
 
@@ -376,7 +388,6 @@ static void write_heap_end(void)
     }
     free(body.data);
     body = (struct buffer){0};
-    write_traces(); /* the program went on until the walk: its objects may have traces that are new */
     out_flush(out_main());
 }
 
@@ -446,18 +457,28 @@ static void write_samples(const struct sample_table *table)
 
 /* ---- under the lock of the output */
 
-#define LOCKED(name, parameters, ...) \
-    static void name parameters \
-    { \
-        out_lock(); \
-        __VA_ARGS__; \
-        out_event(); \
-        out_unlock(); \
-    }
+static void write_event(void (*write)(uint32_t number), uint32_t number)
+{
+    out_lock();
+    write(number);
+    out_event();
+    out_unlock();
+}
 
-LOCKED(class_loaded, (uint32_t class), write_class(class))
-LOCKED(thread_started, (uint32_t thread), write_thread_start(thread))
-LOCKED(thread_ended, (uint32_t thread), write_thread_end(thread))
+static void class_loaded(uint32_t class)
+{
+    write_event(write_class, class);
+}
+
+static void thread_started(uint32_t thread)
+{
+    write_event(write_thread_start, thread);
+}
+
+static void thread_ended(uint32_t thread)
+{
+    write_event(write_thread_end, thread);
+}
 
 const struct writer binary_writer = {
     .start = write_start,

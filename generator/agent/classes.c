@@ -123,17 +123,22 @@ uint32_t class_of_object(JNIEnv *env, jobject object)
     return number;
 }
 
-jclass *classes_find_all(JNIEnv *env, jint *count)
+jclass *classes_find_all(jint *count)
 {
-    enum { MOST_REFERENCES = 1 << 16 }; /* that HotSpot grants */
-    (*env)->EnsureLocalCapacity(env, MOST_REFERENCES);
-    vm_no_exception(env);
     jclass *found = NULL;
+    uint32_t before = class_count();
     *count = 0;
     if (!vm_ok((*ti)->GetLoadedClasses(ti, count, &found), "GetLoadedClasses"))
         return NULL;
-    for (jint i = 0; i < *count; i++)
-        class_of(found[i]);
+    for (uint32_t i = 1; i <= before; i++)
+        class_at(i)->is_found = class_at(i)->kind == CLASS_PRIMITIVE;
+    for (jint i = 0; i < *count; i++) {
+        uint32_t number = class_of(found[i]);
+        if (number)
+            class_at(number)->is_found = true;
+    }
+    for (uint32_t i = 1; i <= before; i++)
+        class_at(i)->is_unloaded = !class_at(i)->is_found;
     return found;
 }
 

@@ -28,12 +28,12 @@ struct class
     uint64_t number;    /* of its ID */
     uint32_t site;      /* where the class object was allocated */
     enum class_kind kind;
-    enum type element; /* of CLASS_PRIMITIVE_ARRAY */
-    atomic_bool is_unloaded;
+    enum type element;                       /* of CLASS_PRIMITIVE_ARRAY */
     _Atomic(jweak) mirror;                   /* the class object, once sites.c has seen an instance; else NULL */
     bool is_load_written, is_unload_written; /* under the lock of the output */
 
     /* From here on: known to a thread that dumps the heap. */
+    bool is_found, is_unloaded; /* whether the VM lists it */
     bool is_laid_out;
     bool is_dumped;  /* by the heap dump that is being written */
     uint32_t super;  /* 0 for Object and interfaces */
@@ -59,8 +59,8 @@ uint32_t class_of_object(JNIEnv *env, jobject object);
 struct class *class_of_tag(jlong tag);
 uint32_t class_serial(uint32_t number);
 
-/* Makes all loaded classes known. Their local references, which keep them loaded, or NULL; to be freed by vm_free. */
-jclass *classes_find_all(JNIEnv *env, jint *count);
+/* Makes all loaded classes known. Their local references, which keep them loaded, or NULL; vm_free frees the array. */
+jclass *classes_find_all(jint *count);
 void classes_lay_out(JNIEnv *env, jclass *classes, jint count);
 void classes_start(JNIEnv *env); /* finds the classes of the platform that dumps ask for */
 jclass class_of_classes(void);   /* java.lang.Class */

@@ -154,9 +154,10 @@ static void JNICALL run(jvmtiEnv *env, JNIEnv *jni, void *context)
             say("HPROF ERROR: command 0x%02x of the socket is not understood; no more are read", tag);
             break;
         }
-        if (!atomic_load(&vm_live))
+        if (!atomic_load(&vm_live) || !vm_push_references(jni))
             break;
         obey(jni, &request);
+        (*jni)->PopLocalFrame(jni, NULL);
     }
 }
 

@@ -45,17 +45,15 @@ static void enable(jvmtiEvent event, const char *name)
 static void find_classes(JNIEnv *env)
 {
     jint count = 0;
-    jclass *classes = classes_find_all(env, &count);
-    for (jint i = 0; i < count; i++)
-        (*env)->DeleteLocalRef(env, classes[i]);
-    vm_free(classes);
+    vm_free(classes_find_all(&count));
     classes_start(env);
 }
 
 static void enable_profiles(JNIEnv *env)
 {
-    if (options.heap)
+    if (options.heap) {
         sites_start();
+    }
     if (options.cpu == CPU_SAMPLES)
         samples_start(env);
     if (options.cpu == CPU_TIMES || options.cpu == CPU_OLD) {
@@ -72,6 +70,8 @@ static void enable_profiles(JNIEnv *env)
 
 static void begin(JNIEnv *env, jthread thread)
 {
+    if (!vm_push_references(env))
+        return;
     vm_in_agent = true;
     vm_find_heap_size(env);
     tags_choose_size(vm_heap_size());
@@ -81,6 +81,7 @@ static void begin(JNIEnv *env, jthread thread)
     threads_start(env, thread);
     find_classes(env);
     atomic_store(&vm_live, true);
+    threads_find_mounted(env);
     out_lock();
     out_flush(out_main());
     out_unlock();
@@ -88,11 +89,11 @@ static void begin(JNIEnv *env, jthread thread)
     enable(JVMTI_EVENT_THREAD_START, "ThreadStart");
     enable(JVMTI_EVENT_THREAD_END, "ThreadEnd");
     enable(JVMTI_EVENT_DATA_DUMP_REQUEST, "DataDumpRequest");
-    enable(JVMTI_EVENT_OBJECT_FREE, "ObjectFree");
     enable_profiles(env);
     if (out_is_socket())
         commands_start(env);
     vm_in_agent = false;
+    (*env)->PopLocalFrame(env, NULL);
 }
 
 static void JNICALL on_init(jvmtiEnv *env, JNIEnv *jni, jthread thread)
@@ -147,7 +148,6 @@ static bool add_capabilities(void)
 {
     bool times = options.cpu == CPU_TIMES || options.cpu == CPU_OLD;
     jvmtiCapabilities wanted = {.can_tag_objects = 1,
-                                .can_generate_object_free_events = 1,
                                 .can_get_source_file_name = 1,
                                 .can_get_line_numbers = 1,
                                 .can_generate_sampled_object_alloc_events = options.heap != HEAP_OFF,
@@ -214,7 +214,6 @@ static bool start(JavaVM *java, const char *text)
                                                      .MonitorContendedEntered = monitors_on_entered,
                                                      .MonitorWait = monitors_on_wait,
                                                      .MonitorWaited = monitors_on_waited,
-                                                     .ObjectFree = sites_on_free,
                                                      .SampledObjectAlloc = sites_on_allocation}};
     callbacks.slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))threads_on_virtual_end;
     if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks.events, sizeof callbacks), "SetEventCallbacks"))

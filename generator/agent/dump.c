@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "classes.h"
 #include "control.h"
 #include "heap.h"
 #include "monitors.h"
@@ -21,9 +22,13 @@ static void progress(const char *text)
 void dump_sites(unsigned flags, double cutoff)
 {
     out_lock();
+    jint count = 0;
+    vm_free(classes_find_all(&count)); /* for the records of those that were unloaded */
     struct site_table table = sites_table(flags, cutoff);
     if (table.rows)
         writer->sites(&table, flags, cutoff);
+    else
+        say_no_memory("table of sites");
     free(table.rows);
     out_unlock();
 }
@@ -34,6 +39,8 @@ void dump_summary(void)
     struct site_table table = sites_table(0, 0);
     if (table.rows)
         writer->summary(&table.total);
+    else
+        say_no_memory("summary of the heap");
     free(table.rows);
     out_unlock();
 }
@@ -52,6 +59,8 @@ void dump_samples(double cutoff)
     struct sample_table table = samples_table(cutoff);
     if (table.rows)
         writer->samples(&table);
+    else
+        say_no_memory("table of samples");
     free(table.rows);
     out_unlock();
 }
@@ -94,6 +103,8 @@ static void dump_cpu(void)
 
 void dump_all(JNIEnv *env)
 {
+    if (!vm_push_references(env))
+        return;
     bool before = vm_in_agent;
     vm_in_agent = true;
     out_lock();
@@ -113,4 +124,5 @@ void dump_all(JNIEnv *env)
     out_flush(out_main());
     out_unlock();
     vm_in_agent = before;
+    (*env)->PopLocalFrame(env, NULL);
 }

@@ -452,7 +452,7 @@ void heap_dump(JNIEnv *env)
     if (vm_ok((*ti)->GetCurrentThread(ti, &self), "GetCurrentThread"))
         w.self = tags_number_of(self);
     jint count = 0;
-    jclass *classes = classes_find_all(env, &count);
+    jclass *classes = classes_find_all(&count);
     classes_lay_out(env, classes, count);
     threads_take_traces(env);
     writer->traces();
@@ -463,10 +463,7 @@ void heap_dump(JNIEnv *env)
         writer->heap_end();
     }
     classes_end_dump();
-    for (jint i = 0; i < count; i++)
-        (*env)->DeleteLocalRef(env, classes[i]);
     vm_free(classes);
-    (*env)->DeleteLocalRef(env, self);
     if (w.reopened)
         say("HPROF: the VM named the references of %llu objects in several parts: the dump has the first ones",
             (unsigned long long)w.reopened);

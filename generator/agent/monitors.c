@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "classes.h"
 #include "names.h"
@@ -10,7 +9,6 @@
 #include "samples.h"
 #include "stacks.h"
 #include "store.h"
-#include "tags.h"
 #include "text.h"
 #include "threads.h"
 #include "vm.h"
@@ -25,7 +23,17 @@ struct contention {
 
 static struct store contentions = {.size = sizeof(struct contention)};
 static struct map by_place;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* not held while the VM is called */
+
+/* A thread that awaits a monitor. After JDK 21 only events say which monitor a thread waits for, and what virtual threads await. */
+struct awaited {
+    jweak monitor;
+    enum awaits awaits;
+    bool is_virtual; /* the thread */
+    struct awaited *next, **link;
+};
+
+static struct awaited *all_awaited;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the contentions and of all that is awaited */
 
 static bool is_contention(uint32_t number, const void *key)
 {
@@ -52,17 +60,59 @@ static void add_contention(uint32_t class, uint32_t trace, uint64_t nanoseconds)
     pthread_mutex_unlock(&lock);
 }
 
+static void begin_await(JNIEnv *env, struct thread_data *data, jobject monitor, enum awaits awaits, bool is_virtual)
+{
+    struct awaited *awaited = data->awaited ? NULL : malloc(sizeof *awaited);
+    if (!awaited)
+        return;
+    *awaited = (struct awaited){vm_weak(env, monitor), awaits, is_virtual, NULL, &all_awaited};
+    pthread_mutex_lock(&lock);
+    awaited->next = all_awaited;
+    if (all_awaited)
+        all_awaited->link = &awaited->next;
+    all_awaited = awaited;
+    pthread_mutex_unlock(&lock);
+    data->awaited = awaited;
+}
+
+void monitors_end_await(JNIEnv *env, struct thread_data *data)
+{
+    struct awaited *awaited = data->awaited;
+    if (!awaited)
+        return;
+    pthread_mutex_lock(&lock);
+    *awaited->link = awaited->next;
+    if (awaited->next)
+        awaited->next->link = awaited->link;
+    pthread_mutex_unlock(&lock);
+    (*env)->DeleteWeakGlobalRef(env, awaited->monitor);
+    free(awaited);
+    data->awaited = NULL;
+}
+
+void monitors_awaited(JNIEnv *env, monitors_add *add, void *context)
+{
+    pthread_mutex_lock(&lock);
+    for (const struct awaited *at = all_awaited; at; at = at->next) {
+        jobject object = (*env)->NewLocalRef(env, at->monitor);
+        if (object)
+            add(env, object, at->awaits, at->is_virtual, context);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void JNICALL monitors_on_contended(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object)
 {
     (void)env;
-    (void)object;
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local) {
-        local->contended_trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
-        local->contended_since = vm_now();
+    struct thread_data *data = threads_data(thread);
+    if (data) {
+        data->contended_trace = trace_here(jni, NULL, threads_trace_serial(jni, thread));
+        data->contended_since = vm_now();
+        if (thread_is_virtual(jni, thread))
+            begin_await(jni, data, object, AWAITS_ENTRY, true);
     }
     vm_in_agent = false;
 }
@@ -74,25 +124,18 @@ void JNICALL monitors_on_entered(jvmtiEnv *env, JNIEnv *jni, jthread thread, job
         return;
     int64_t now = vm_now();
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local && local->contended_since) {
+    struct thread_data *data = threads_data(thread);
+    if (data && data->contended_since) {
         uint32_t class = class_of_object(jni, object);
         if (class)
-            add_contention(class, local->contended_trace, (uint64_t)(now - local->contended_since));
-        local->contended_since = 0;
+            add_contention(class, data->contended_trace, (uint64_t)(now - data->contended_since));
+        data->contended_since = 0;
+        monitors_end_await(jni, data);
     }
     vm_in_agent = false;
 }
 
 /* ---- waits to be notified, as they happen */
-
-static void put_thread(uint32_t thread)
-{
-    if (thread)
-        out_format(out_main(), "thread %u", thread_serial(thread));
-    else
-        out_format(out_main(), "<unknown thread>");
-}
 
 static void write_wait(JNIEnv *jni, jthread thread, jobject object, const char *what, const char *unit, jlong time)
 {
@@ -103,7 +146,7 @@ static void write_wait(JNIEnv *jni, jthread thread, jobject object, const char *
     out_format(out_main(), "%s: MONITOR ", what);
     text_put(name_text(class_at(class)->signature));
     out_format(out_main(), ", %s=%lld, ", unit, (long long)time);
-    put_thread(number);
+    text_put_thread(number);
     out_format(out_main(), "\n");
     out_event();
     out_unlock();
@@ -115,9 +158,11 @@ void JNICALL monitors_on_wait(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobjec
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local)
-        local->waits_since = vm_now();
+    struct thread_data *data = threads_data(thread);
+    if (data) {
+        data->waits_since = vm_now();
+        begin_await(jni, data, object, AWAITS_NOTIFICATION, thread_is_virtual(jni, thread));
+    }
     write_wait(jni, thread, object, "WAIT", "timeout", timeout);
     vm_in_agent = false;
 }
@@ -129,231 +174,13 @@ void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobj
     if (vm_in_agent || !atomic_load(&vm_live))
         return;
     vm_in_agent = true;
-    struct thread_local *local = threads_local(thread);
-    if (local && local->waits_since) {
-        write_wait(jni, thread, object, "WAITED", "time_waited", (vm_now() - local->waits_since) / 1000000);
-        local->waits_since = 0;
+    struct thread_data *data = threads_data(thread);
+    if (data && data->waits_since) {
+        write_wait(jni, thread, object, "WAITED", "time_waited", (vm_now() - data->waits_since) / 1000000);
+        data->waits_since = 0;
+        monitors_end_await(jni, data);
     }
     vm_in_agent = false;
-}
-
-/* ---- the dump */
-
-enum awaits { AWAITS_NOTHING, AWAITS_ENTRY, AWAITS_NOTIFICATION };
-
-struct state {
-    jthread object;
-    uint32_t thread, trace;
-    jint bits;
-    enum awaits awaits;
-};
-
-struct dump {
-    struct state *states;
-    jint count;
-    bool has_unknown; /* a virtual thread owns a monitor */
-    jobject *monitors;
-    jvmtiMonitorUsage *usages;
-    uint32_t monitor_count, room;
-};
-
-static void add_monitor(JNIEnv *env, struct dump *dump, jobject object)
-{
-    for (uint32_t i = 0; i < dump->monitor_count; i++)
-        if ((*env)->IsSameObject(env, dump->monitors[i], object)) {
-            (*env)->DeleteLocalRef(env, object);
-            return;
-        }
-    if (dump->monitor_count == dump->room) {
-        uint32_t room = dump->room * 2 + 16;
-        jobject *monitors = realloc(dump->monitors, room * sizeof *monitors);
-        dump->monitors = monitors ? monitors : dump->monitors;
-        jvmtiMonitorUsage *usages = monitors ? realloc(dump->usages, room * sizeof *usages) : NULL;
-        dump->usages = usages ? usages : dump->usages;
-        if (!usages)
-            return;
-        dump->room = room;
-    }
-    dump->monitors[dump->monitor_count++] = object;
-}
-
-static void find_monitors(JNIEnv *env, struct dump *dump, jthread thread)
-{
-    jint count = 0;
-    jobject *owned = NULL, contended = NULL;
-    if (vm_ok((*ti)->GetOwnedMonitorInfo(ti, thread, &count, &owned), "GetOwnedMonitorInfo")) {
-        for (jint i = 0; i < count; i++)
-            add_monitor(env, dump, owned[i]);
-        vm_free(owned);
-    }
-    if (vm_ok((*ti)->GetCurrentContendedMonitor(ti, thread, &contended), "GetCurrentContendedMonitor") && contended)
-        add_monitor(env, dump, contended);
-}
-
-static struct state *state_of(JNIEnv *env, const struct dump *dump, jthread thread)
-{
-    for (jint i = 0; i < dump->count; i++)
-        if ((*env)->IsSameObject(env, dump->states[i].object, thread))
-            return &dump->states[i];
-    return NULL;
-}
-
-/* Before 23 the VM lists threads that wait to be notified among those that wait to enter, too. */
-static void drop_notified(JNIEnv *env, jvmtiMonitorUsage *usage)
-{
-    jint kept = 0;
-    for (jint i = 0; i < usage->waiter_count; i++) {
-        bool is_notified = false;
-        for (jint k = 0; k < usage->notify_waiter_count; k++)
-            is_notified |= (*env)->IsSameObject(env, usage->waiters[i], usage->notify_waiters[k]) == JNI_TRUE;
-        if (!is_notified)
-            usage->waiters[kept++] = usage->waiters[i];
-    }
-    usage->waiter_count = kept;
-}
-
-static void set_awaits(JNIEnv *env, struct dump *dump, jthread *threads, jint count, enum awaits awaits)
-{
-    for (jint i = 0; i < count; i++) {
-        struct state *state = state_of(env, dump, threads[i]);
-        if (state)
-            state->awaits = awaits;
-    }
-}
-
-static void ask(JNIEnv *env, struct dump *dump)
-{
-    for (uint32_t i = 0; i < dump->monitor_count; i++) {
-        jvmtiMonitorUsage *usage = &dump->usages[i];
-        memset(usage, 0, sizeof *usage);
-        if (!vm_ok((*ti)->GetObjectMonitorUsage(ti, dump->monitors[i], usage), "GetObjectMonitorUsage"))
-            continue;
-        drop_notified(env, usage);
-        set_awaits(env, dump, usage->waiters, usage->waiter_count, AWAITS_ENTRY);
-        set_awaits(env, dump, usage->notify_waiters, usage->notify_waiter_count, AWAITS_NOTIFICATION);
-        bool is_owned = usage->owner || usage->waiter_count;
-        dump->has_unknown |= is_owned && (!usage->owner || !state_of(env, dump, usage->owner));
-    }
-}
-
-static const char *status_of(const struct state *state)
-{
-    if (state->awaits)
-        return state->awaits == AWAITS_ENTRY ? "MW" : "CW";
-    jint bits = state->bits;
-    if (!(bits & JVMTI_THREAD_STATE_ALIVE))
-        return bits & JVMTI_THREAD_STATE_TERMINATED ? "ZO" : "NS";
-    if (bits & JVMTI_THREAD_STATE_SLEEPING)
-        return "SL";
-    if (bits & JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER)
-        return "MW";
-    if (bits & JVMTI_THREAD_STATE_WAITING)
-        return "CW";
-    return bits & JVMTI_THREAD_STATE_RUNNABLE ? "R" : "UN";
-}
-
-static void write_states(JNIEnv *env, const struct dump *dump)
-{
-    struct out *out = out_main();
-    for (jint i = 0; i < dump->count; i++) {
-        struct state *state = &dump->states[i];
-        state->trace = trace_here(env, state->object, thread_serial(state->thread));
-    }
-    writer->traces();
-    out_format(out, "MONITOR DUMP BEGIN\n");
-    if (dump->has_unknown)
-        out_format(out, "    THREAD %u, trace %u, status: UN\n", UNKNOWN_THREAD, trace_serial(EMPTY_TRACE));
-    for (jint i = 0; i < dump->count; i++) {
-        const struct state *state = &dump->states[i];
-        out_format(out, "    THREAD %u, trace %u, status: %s%s%s%s\n", thread_serial(state->thread), trace_serial(state->trace),
-                   state->bits & JVMTI_THREAD_STATE_SUSPENDED ? "S|" : "",
-                   state->bits & JVMTI_THREAD_STATE_INTERRUPTED ? "intr|" : "",
-                   state->bits & JVMTI_THREAD_STATE_IN_NATIVE ? "native|" : "", status_of(state));
-    }
-}
-
-static void put_known(JNIEnv *env, const struct dump *dump, jthread thread)
-{
-    const struct state *state = thread ? state_of(env, dump, thread) : NULL;
-    put_thread(state ? state->thread : 0);
-}
-
-static void write_threads(JNIEnv *env, const struct dump *dump, const char *what, jthread *threads, jint count)
-{
-    out_format(out_main(), "\twaiting to %s:", what);
-    for (jint i = 0; i < count; i++) {
-        out_format(out_main(), i ? ", " : " ");
-        put_known(env, dump, threads[i]);
-    }
-    out_format(out_main(), "\n");
-}
-
-/* A virtual owner is not named by the VM: where threads wait to enter there is one. */
-static void write_monitor(JNIEnv *env, const struct dump *dump, jobject object, const jvmtiMonitorUsage *usage)
-{
-    uint32_t class = class_of_object(env, object);
-    if (!class)
-        return;
-    out_format(out_main(), "    MONITOR ");
-    text_put(name_text(class_at(class)->signature));
-    if (!usage->owner && !usage->waiter_count) {
-        out_format(out_main(), " unowned\n");
-    } else {
-        const struct state *owner = usage->owner ? state_of(env, dump, usage->owner) : NULL;
-        out_format(out_main(), "\n\towner: thread %u, entry count: %d\n", owner ? thread_serial(owner->thread) : UNKNOWN_THREAD,
-                   usage->entry_count ? usage->entry_count : 1);
-    }
-    write_threads(env, dump, "enter", usage->waiters, usage->waiter_count);
-    write_threads(env, dump, "be notified", usage->notify_waiters, usage->notify_waiter_count);
-}
-
-static void free_usage(JNIEnv *env, jvmtiMonitorUsage *usage)
-{
-    (*env)->DeleteLocalRef(env, usage->owner);
-    vm_free(usage->waiters);
-    vm_free(usage->notify_waiters);
-}
-
-static void find_states(JNIEnv *env, struct dump *dump, jthread *threads, jint count)
-{
-    for (jint i = 0; i < count; i++) {
-        struct state state = {.object = threads[i], .thread = thread_of(env, threads[i])};
-        if (!state.thread || thread_at(state.thread)->is_agent)
-            continue;
-        vm_ok((*ti)->GetThreadState(ti, threads[i], &state.bits), "GetThreadState");
-        dump->states[dump->count++] = state;
-    }
-}
-
-void monitors_dump(JNIEnv *env)
-{
-    jint count = 0;
-    jthread *threads = NULL;
-    if ((*env)->PushLocalFrame(env, 256)) {
-        vm_no_exception(env);
-        return;
-    }
-    struct dump dump = {.states = NULL};
-    if (vm_ok((*ti)->GetAllThreads(ti, &count, &threads), "GetAllThreads"))
-        dump.states = calloc((size_t)count + 1, sizeof *dump.states);
-    if (dump.states) {
-        find_states(env, &dump, threads, count);
-        for (jint i = 0; i < dump.count; i++)
-            find_monitors(env, &dump, dump.states[i].object);
-        ask(env, &dump);
-        write_states(env, &dump);
-        for (uint32_t i = 0; i < dump.monitor_count; i++) {
-            write_monitor(env, &dump, dump.monitors[i], &dump.usages[i]);
-            free_usage(env, &dump.usages[i]);
-        }
-        out_format(out_main(), "MONITOR DUMP END\n");
-        out_flush(out_main());
-    }
-    vm_free(threads);
-    free(dump.states);
-    free(dump.monitors);
-    free(dump.usages);
-    (*env)->PopLocalFrame(env, NULL);
 }
 
 /* ---- the table */
@@ -406,6 +233,8 @@ void monitors_write_times(double cutoff)
             text_trace(table.rows[i].trace);
         row_classes = classes;
         text_table("MONITOR TIME", " ms", "monitor", &table, put_class);
+    } else {
+        say_no_memory("table of monitors");
     }
     free(all);
     free(table.rows);

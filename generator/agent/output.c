@@ -133,6 +133,12 @@ static void fail(struct out *to)
     to->has_failed = true;
 }
 
+void out_fail_memory(struct out *to)
+{
+    errno = ENOMEM;
+    fail(to);
+}
+
 static void send_all(struct out *to, const uint8_t *bytes, size_t size)
 {
     while (size && !to->has_failed) {

@@ -29,6 +29,7 @@ uint64_t out_size(const struct out *out); /* bytes written */
 
 void out_bytes(struct out *out, const void *bytes, size_t size);
 void out_format(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_fail_memory(struct out *out); /* what follows is lost, as after an error of the disk */
 void out_flush(struct out *out);
 /* After a record or line of something that happened: the peer of a socket hears of it at once. */
 void out_event(void);

@@ -12,7 +12,8 @@ struct site {
     uint32_t class;
     uint32_t trace;
     uint64_t size;
-    _Atomic uint64_t allocated, freed;    /* objects */
+    _Atomic uint64_t allocated;           /* objects */
+    uint64_t live;                        /* when they were last counted; under the lock of the output */
     uint64_t forgotten;                   /* of those allocated, by a command; under the lock of the output */
     uint64_t shown_allocated, shown_live; /* when sites were last written; under the lock of the output */
 };
@@ -42,7 +43,6 @@ void sites_pause(bool paused);
 void sites_forget(void);
 
 void JNICALL sites_on_allocation(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size);
-void JNICALL sites_on_free(jvmtiEnv *env, jlong tag);
 
 /* Rows by falling bytes, of which none has a smaller share than `cutoff`. Under the lock of the output; free the rows. */
 struct site_table sites_table(unsigned flags, double cutoff);

@@ -150,8 +150,10 @@ uint8_t *buffer_extend(struct buffer *buffer, size_t more)
     if (more > buffer->room - buffer->size) {
         size_t room = buffer->room + buffer->room / 2 + more + 256;
         uint8_t *data = room > more ? realloc(buffer->data, room) : NULL;
-        if (!data)
+        if (!data) {
+            buffer->has_failed = true;
             return NULL;
+        }
         buffer->data = data;
         buffer->room = room;
     }

@@ -42,6 +42,7 @@ uint64_t hash_bytes(const void *bytes, size_t size);
 struct buffer {
     uint8_t *data;
     size_t size, room;
+    bool has_failed; /* a part is missing: there was no memory for it */
 };
 
 /* `more` bytes at the end, not initialized; NULL if there is no memory. */

@@ -69,6 +69,14 @@ void text_put_call(const struct method *method)
     }
 }
 
+void text_put_thread(uint32_t number)
+{
+    if (number)
+        out_format(out_main(), "thread %u", thread_serial(number));
+    else
+        out_format(out_main(), "<unknown thread>");
+}
+
 static void put_date(struct out *out)
 {
     time_t now = time(NULL);

@@ -7,7 +7,8 @@
 #include "output.h"
 #include "writer.h"
 
-void text_put(const char *text); /* a name */
+void text_put(const char *text);       /* a name */
+void text_put_thread(uint32_t number); /* <unknown thread> for 0 */
 void text_put_call(const struct method *method);
 void text_trace(uint32_t number); /* if it is not written yet */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "classes.h"
+#include "monitors.h"
 #include "names.h"
 #include "stacks.h"
 #include "store.h"
@@ -19,9 +20,10 @@ static struct {
     uint32_t count, room;
 } living; /* under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static jclass base_class, virtual_class; /* of virtual threads, of 21 and later; else NULL */
+static jclass base_class, virtual_class;                /* of virtual threads, of 21 and later; else NULL */
+static jvmtiExtensionFunction get_carrier, get_virtual; /* likewise, of HotSpot */
 
-/* The thread of the VM that runs here, and the number of its object. */
+/* The thread of the VM that runs here; 0 while it is not known, as of one that was there before the agent. */
 static _Thread_local uint32_t current;
 
 struct thread *thread_at(uint32_t number)
@@ -75,7 +77,7 @@ static struct thread describe(JNIEnv *env, jthread object, uint64_t number)
         (*env)->DeleteLocalRef(env, info.context_class_loader);
         vm_free(info.name);
     }
-    thread.object = (*env)->NewWeakGlobalRef(env, object);
+    thread.object = vm_weak(env, object);
     return thread;
 }
 
@@ -123,6 +125,7 @@ static uint32_t add(struct thread *thread)
     uint32_t found = map_find(&by_object, hash, is_thread, &number);
     if (!found && (found = store_add(&threads)) != 0) {
         struct thread *added = thread_at(found);
+        pthread_mutex_init(&added->lock, NULL);
         added->number = number;
         added->name = thread->name;
         added->group = thread->group;
@@ -137,14 +140,14 @@ static uint32_t add(struct thread *thread)
     return found;
 }
 
-static bool is_virtual(JNIEnv *env, jthread object)
+bool thread_is_virtual(JNIEnv *env, jthread object)
 {
     return base_class && object && (*env)->IsInstanceOf(env, object, base_class);
 }
 
 uint32_t thread_of(JNIEnv *env, jthread object)
 {
-    if (is_virtual(env, object))
+    if (thread_is_virtual(env, object))
         return 0;
     uint64_t number = tags_number_of(object);
     uint32_t found = number ? thread_by_number(number) : 0;
@@ -193,15 +196,16 @@ void JNICALL threads_on_start(jvmtiEnv *env, JNIEnv *jni, jthread object)
     vm_in_agent = before;
 }
 
-static void forget_local(jthread object)
+static void forget_data(JNIEnv *env, jthread object)
 {
     void *found = NULL;
     if ((*ti)->GetThreadLocalStorage(ti, object, &found) != JVMTI_ERROR_NONE || !found)
         return;
     (*ti)->SetThreadLocalStorage(ti, object, NULL);
-    struct thread_local *local = found;
-    times_free(local->calls);
-    free(local);
+    struct thread_data *data = found;
+    times_free(data->calls);
+    monitors_end_await(env, data);
+    free(data);
 }
 
 /* The weak reference would stay, and the VM goes through all of them at each collection. */
@@ -228,7 +232,7 @@ void JNICALL threads_on_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
     uint32_t number = thread_of(jni, object);
     current = 0;
     times_end_thread();
-    forget_local(object);
+    forget_data(jni, object);
     if (number) {
         end(jni, number);
         writer->thread_ended(number);
@@ -242,12 +246,12 @@ uint32_t threads_trace_serial(JNIEnv *env, jthread object)
     return number ? thread_serial(number) : 0;
 }
 
-struct thread_local *threads_local(jthread object)
+struct thread_data *threads_data(jthread object)
 {
     void *found = NULL;
     if (!vm_ok((*ti)->GetThreadLocalStorage(ti, object, &found), "GetThreadLocalStorage") || found)
         return found;
-    found = calloc(1, sizeof(struct thread_local));
+    found = calloc(1, sizeof(struct thread_data));
     if (found && !vm_ok((*ti)->SetThreadLocalStorage(ti, object, found), "SetThreadLocalStorage")) {
         free(found);
         found = NULL;
@@ -265,8 +269,10 @@ void threads_take_traces(JNIEnv *env)
         return;
     for (jint i = 0; i < count; i++) {
         uint32_t number = thread_of(env, all[i]);
-        if (number && !thread_at(number)->is_agent)
+        if (number && !thread_at(number)->is_agent) {
             thread_at(number)->trace = trace_here(env, all[i], thread_serial(number));
+            writer->thread_started(number); /* its own event may still wait for the output */
+        }
         (*env)->DeleteLocalRef(env, all[i]);
     }
     vm_free(all);
@@ -274,11 +280,9 @@ void threads_take_traces(JNIEnv *env)
 
 /* ---- virtual threads */
 
-static void set_mounted(JNIEnv *env, jweak fresh)
+static void set_mounted(JNIEnv *env, uint32_t number, jweak fresh)
 {
-    if (!current)
-        return;
-    struct thread *thread = thread_at(current);
+    struct thread *thread = thread_at(number);
     pthread_mutex_lock(&thread->lock);
     jweak old = thread->mounted;
     thread->mounted = fresh;
@@ -296,42 +300,82 @@ jthread thread_running(JNIEnv *env, struct thread *thread)
     return object;
 }
 
+static bool find_current(JNIEnv *env, jthread mounted)
+{
+    jthread carrier = NULL;
+    if (!current && get_carrier && vm_ok(get_carrier(ti, mounted, &carrier), "GetCarrierThread") && carrier)
+        current = thread_of(env, carrier);
+    (*env)->DeleteLocalRef(env, carrier);
+    return current;
+}
+
 static void JNICALL on_mount(jvmtiEnv *env, JNIEnv *jni, jthread object)
 {
     (void)env;
     if (!atomic_load(&vm_live))
         return;
-    set_mounted(jni, (*jni)->NewWeakGlobalRef(jni, object));
+    if (find_current(jni, object))
+        set_mounted(jni, current, vm_weak(jni, object));
     times_mount(object);
 }
 
 static void JNICALL on_unmount(jvmtiEnv *env, JNIEnv *jni, jthread object)
 {
     (void)env;
-    (void)object;
     if (!atomic_load(&vm_live))
         return;
     times_mount(NULL);
-    set_mounted(jni, NULL);
+    if (find_current(jni, object))
+        set_mounted(jni, current, NULL);
+}
+
+void threads_find_mounted(JNIEnv *env)
+{
+    uint32_t count, *numbers = threads_living(&count);
+    for (uint32_t i = 0; get_virtual && i < count; i++) {
+        jthread carrier = thread_running(env, thread_at(numbers[i])), mounted = NULL;
+        if (carrier && vm_ok(get_virtual(ti, carrier, &mounted), "GetVirtualThread") && mounted)
+            set_mounted(env, numbers[i], vm_weak(env, mounted));
+        (*env)->DeleteLocalRef(env, mounted);
+        (*env)->DeleteLocalRef(env, carrier);
+    }
+    free(numbers);
 }
 
 void JNICALL threads_on_virtual_end(jvmtiEnv *env, JNIEnv *jni, jthread object)
 {
     (void)env;
-    (void)jni;
     if (!atomic_load(&vm_live))
         return;
     times_mount(NULL);
-    forget_local(object);
+    forget_data(jni, object);
 }
 
-static void free_extension(jvmtiExtensionEventInfo *info)
+static void free_extension(char *id, char *description, jvmtiParamInfo *parameters, jint count)
 {
-    for (jint i = 0; i < info->param_count; i++)
-        vm_free(info->params[i].name);
-    vm_free(info->params);
-    vm_free(info->id);
-    vm_free(info->short_description);
+    for (jint i = 0; i < count; i++)
+        vm_free(parameters[i].name);
+    vm_free(parameters);
+    vm_free(id);
+    vm_free(description);
+}
+
+static void find_functions(void)
+{
+    jint count = 0;
+    jvmtiExtensionFunctionInfo *infos = NULL;
+    if (!vm_ok((*ti)->GetExtensionFunctions(ti, &count, &infos), "GetExtensionFunctions"))
+        return;
+    for (jint i = 0; i < count; i++) {
+        jvmtiExtensionFunctionInfo *info = &infos[i];
+        if (!strcmp(info->id, "com.sun.hotspot.functions.GetCarrierThread"))
+            get_carrier = info->func;
+        if (!strcmp(info->id, "com.sun.hotspot.functions.GetVirtualThread"))
+            get_virtual = info->func;
+        vm_free(info->errors);
+        free_extension(info->id, info->short_description, info->params, info->param_count);
+    }
+    vm_free(infos);
 }
 
 static bool watch(jint event, jvmtiExtensionEvent callback)
@@ -355,9 +399,10 @@ void threads_watch_virtual(bool mounts)
             watch(infos[i].extension_event_index, (jvmtiExtensionEvent)(void (*)(void))on_mount);
         if (!strcmp(infos[i].id, "com.sun.hotspot.events.VirtualThreadUnmount"))
             watch(infos[i].extension_event_index, (jvmtiExtensionEvent)(void (*)(void))on_unmount);
-        free_extension(&infos[i]);
+        free_extension(infos[i].id, infos[i].short_description, infos[i].params, infos[i].param_count);
     }
     vm_free(infos);
+    find_functions();
 }
 
 /* ---- which virtual threads were started */

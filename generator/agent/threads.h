@@ -12,6 +12,7 @@ enum { UNKNOWN_THREAD = 200000 }; /* a serial number */
 
 enum { EVENT_VIRTUAL_END = 88 }; /* of JVM TI 21: headers of earlier JDKs do not have the name */
 
+struct awaited;
 struct bits;
 struct call_stack;
 
@@ -29,16 +30,16 @@ struct thread {
 };
 
 /* What belongs to a thread, also to a virtual one. */
-struct thread_local
-{
+struct thread_data {
     struct call_stack *calls; /* times.c */
     int64_t contended_since;  /* monitors.c */
     uint32_t contended_trace;
     int64_t waits_since;
+    struct awaited *awaited;
 };
 
 /* NULL without memory. */
-struct thread_local *threads_local(jthread thread);
+struct thread_data *threads_data(jthread thread);
 
 /* The virtual thread that runs on this one, or else the thread itself: a local reference, or NULL if it is gone. */
 jthread thread_running(JNIEnv *env, struct thread *thread);
@@ -46,9 +47,11 @@ jthread thread_running(JNIEnv *env, struct thread *thread);
 void threads_start(JNIEnv *env, jthread current); /* the threads that are there already */
 void threads_add_agent(jthread thread);
 void threads_watch_virtual(bool mounts); /* on 21 and later */
+void threads_find_mounted(JNIEnv *env);  /* virtual threads that run already */
 
 /* The number of a thread, which becomes known if it is not yet; 0 on failure, and of a virtual thread. */
 uint32_t thread_of(JNIEnv *env, jthread thread);
+bool thread_is_virtual(JNIEnv *env, jthread thread);
 struct thread *thread_at(uint32_t number);
 uint32_t thread_count(void);
 uint32_t thread_serial(uint32_t number); /* UNKNOWN_THREAD for 0 */

@@ -133,10 +133,10 @@ void times_mount(jthread thread)
     if (current_stack())
         settle(current_stack());
     mounted = NULL;
-    struct thread_local *local = thread ? threads_local(thread) : NULL;
-    if (local && !local->calls)
-        local->calls = calloc(1, sizeof *local->calls);
-    mounted = local ? local->calls : NULL;
+    struct thread_data *data = thread ? threads_data(thread) : NULL;
+    if (data && !data->calls)
+        data->calls = calloc(1, sizeof *data->calls);
+    mounted = data ? data->calls : NULL;
     if (current_stack())
         current_stack()->last = processor_time();
 }
@@ -175,8 +175,10 @@ static struct sample_table table_of_calls(void)
 void times_write(double cutoff)
 {
     struct sample_table table = table_of_calls();
-    if (!table.rows)
+    if (!table.rows) {
+        say_no_memory("table of calls");
         return;
+    }
     sample_table_finish(&table, cutoff);
     for (uint32_t i = 0; i < table.count; i++)
         text_trace(table.rows[i].trace);
@@ -204,8 +206,10 @@ static void put_call(const struct trace *trace, uint32_t at, const char *unknown
 void times_write_old(void)
 {
     struct sample_table table = table_of_calls();
-    if (!table.rows)
+    if (!table.rows) {
+        say_no_memory("table of calls");
         return;
+    }
     qsort(table.rows, table.count, sizeof *table.rows, by_count);
     struct out *out = out_main();
     out_format(out, "count callee caller time\n");

@@ -32,6 +32,11 @@ void say(const char *format, ...)
     fprintf(stderr, "%s%s\n", atomic_exchange(&is_within_line, false) ? "\n" : "", line);
 }
 
+void say_no_memory(const char *part)
+{
+    say("HPROF ERROR: no memory for the %s: it is left out", part);
+}
+
 bool vm_ok(jvmtiError error, const char *call)
 {
     static atomic_flag reported[256];
@@ -71,6 +76,22 @@ bool vm_no_exception(JNIEnv *env)
     if (!(*env)->ExceptionCheck(env))
         return true;
     (*env)->ExceptionClear(env);
+    return false;
+}
+
+jweak vm_weak(JNIEnv *env, jobject object)
+{
+    jweak reference = (*env)->NewWeakGlobalRef(env, object);
+    return vm_no_exception(env) ? reference : NULL;
+}
+
+bool vm_push_references(JNIEnv *env)
+{
+    enum { MOST_REFERENCES = 1 << 16 };
+    if ((*env)->PushLocalFrame(env, MOST_REFERENCES) == 0)
+        return true;
+    vm_no_exception(env);
+    say("HPROF ERROR: no memory for local references");
     return false;
 }
 

@@ -25,6 +25,9 @@ void say_part(const char *text);
 /* One line on standard error, after the end of an unfinished one. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A part of the output is left out. */
+void say_no_memory(const char *part);
+
 /* True if the call succeeded. Errors of a phase, or of a thread or class that is gone, are usual; others are reported once. */
 bool vm_ok(jvmtiError error, const char *call);
 
@@ -35,6 +38,12 @@ int64_t vm_now(void);
 
 /* Clears an exception that a call of Java left; whether there was none. */
 bool vm_no_exception(JNIEnv *env);
+
+/* A weak global reference, or NULL without memory; the VM would throw an error of its own in the program. */
+jweak vm_weak(JNIEnv *env, jobject object);
+
+/* Begins a frame for as many local references as HotSpot grants; PopLocalFrame ends it. False, with a line, without memory. */
+bool vm_push_references(JNIEnv *env);
 
 /* A global reference to a class of the platform; NULL if there is none of this name. The loader may run code of the program, so no
    lock is held, and dumps use classes that were found when the agent began. */

@@ -1,4 +1,4 @@
-/* What the agent writes, in one of two forms. Each function takes the lock of the output. */
+/* What the agent writes, in one of two forms. */
 #ifndef AGENT_WRITER_H
 #define AGENT_WRITER_H
 
@@ -69,10 +69,13 @@ struct sample_table {
 };
 
 struct writer {
-    void (*start)(void);
+    /* Of any thread: they take the lock of the output. */
     void (*class_loaded)(uint32_t class);
     void (*thread_started)(uint32_t thread);
     void (*thread_ended)(uint32_t thread);
+
+    /* Under the lock of the output. */
+    void (*start)(void);
     void (*traces)(void); /* all that are not written yet */
     bool (*heap_begin)(void);
     void (*heap_root)(const struct heap_root *root);

@@ -10,6 +10,7 @@ from hprof_corpus import layouts
 from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, struct_of, subrecords
 
 _RECORDS = {record.tag: record for record in layouts.RECORDS}
+EMPTY_TRACE = 300000  # of the agent
 _CODES = {"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
 
 
@@ -88,6 +89,9 @@ class Dump:
         for shape, _, values, tail, stop in subrecords(data, at, end, shapes):
             fields = dict(zip((f.name for f in shape.record.layout.fields), values, strict=True))
             name = shape.record.name
+            if self.threads:  # the VM itself defines none
+                assert name != "ROOT_THREAD_OBJECT" or fields["thread_serial"] in self.threads
+                assert fields.get("trace_serial", EMPTY_TRACE) in self.traces
             if name.startswith("ROOT"):
                 self.roots.append((name.removeprefix("ROOT_"), fields))
             elif name == "INSTANCE_DUMP":

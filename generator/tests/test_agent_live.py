@@ -139,6 +139,8 @@ def test_monitor_dump_on_request(java: Java) -> None:
     assert door.to_enter == tuple(f"crowd-{i}" for i in range(5))
     assert door.to_be_notified == ("crowd-sleeper",)
     assert len(facts.monitors) == 2
+    door = facts.monitors[1]["LCrowd$Door;"]
+    assert (door.owner, door.to_enter, door.to_be_notified) == ("", (), ("crowd-sleeper",))
     text = run.files["n.txt"].read_text()
     first = text.partition("MONITOR DUMP BEGIN\n")[2].partition("MONITOR DUMP END")[0]
     states = [line.rpartition(" ")[2].rpartition("|")[2] for line in first.splitlines() if "status:" in line]
@@ -197,7 +199,7 @@ def started(
     process = java.start(java.command(options, *program, java=vm), directory)
     with java.ended_in_time(process):
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert "ready\n" in process.stdout  # after warnings of the VM
         yield process, directory
 
 
@@ -597,6 +599,22 @@ def test_checks_of_the_vm_find_nothing(java: Java) -> None:
         assert "WARNING" not in run.output or "cpu=times" in options
 
 
+@pytest.mark.parametrize("is_attached", [False, True])
+def test_checks_of_the_vm_with_many_threads(java: Java, is_attached: bool) -> None:
+    """Each is a local reference, and so are the monitors: more than the VM grants without being asked."""
+    options = "heap=all,cpu=samples,monitor=y,file=t.txt"
+    with started(java, None if is_attached else options, "Crowd", "300", "4000", vm=("-Xcheck:jni",)) as (process, directory):
+        if is_attached:
+            assert "return code: 0" in jcmd(
+                java, process.pid, "JVMTI.agent_load", java.inside(java.work / "libhprof.so"), f'"{options}"'
+            )
+        assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    assert run.status == 0
+    assert errors_of(run.files["t.txt"]) == []
+    assert "WARNING" not in run.output
+
+
 @pytest.mark.parametrize(("options", "name"), [("monitor=y", "t.txt"), ("format=b", "t.hprof")])
 def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str, name: str) -> None:
     log = java.directory() / "unloaded"
@@ -616,6 +634,19 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str
     passing = sum(name.startswith("passing-") for name in facts.started)
     assert passing > 0
     assert facts.ended >= passing
+
+
+@pytest.mark.parametrize("heap", ["-Xmx256m", "-Xmx3g"])
+@pytest.mark.parametrize("program", [("Busy", "4", "2000"), ("Lavish", "traces")], ids=["Busy", "Lavish"])
+def test_a_dump_names_what_is_defined_before_it(java: Java, program: tuple[str, ...], heap: str) -> None:
+    """Events of classes and threads may wait until the dump is written, and objects are allocated until it begins."""
+    with started(java, "heap=dump,depth=32,doe=n,format=b,file=t.hprof", *program, vm=(heap,)) as (process, directory):
+        for _ in range(5):
+            time.sleep(0.25)
+            process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    facts_of_valid(run)
+    Dump(run.files["t.hprof"].read_bytes())
 
 
 def test_a_class_loader_that_waits(java: Java) -> None:
@@ -784,6 +815,36 @@ def test_a_virtual_thread_owns_a_monitor(java: Java) -> None:
     gate = facts_of_valid(run).monitors[0]["LVirtual$Gate;"]
     assert (gate.owner, gate.to_enter) == ("?", ("waiter",))
     assert "\n    MONITOR LVirtual$Gate;\n\towner: thread 200000, entry count: 1\n" in run.files["n.txt"].read_text()
+
+
+def test_virtual_threads_await_monitors(java: Java) -> None:
+    """VMs after JDK 21 list none of them."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    run = run_with_signal(java, "monitor=y,file=n.txt", "Virtual", "await")
+    monitors = facts_of_valid(run).monitors[0]
+    gate, bell = monitors["LVirtual$Gate;"], monitors["LVirtual$Bell;"]
+    assert (gate.owner, gate.to_enter, gate.to_be_notified) == ("main", ("?",), ())
+    assert (bell.owner, bell.to_enter, bell.to_be_notified) == ("", (), ("?",))
+
+
+def test_virtual_threads_of_a_vm_that_runs(java: Java) -> None:
+    """One is mounted when the agent is loaded, the next one later on a carrier that was there before."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    one = ("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
+    with started(java, None, "Virtual", "spin", vm=one) as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        assert "return code: 0" in jcmd(java, process.pid, "JVMTI.agent_load", library, '"cpu=samples,interval=5,file=c.txt"')
+        time.sleep(1)
+        order(process, "x", "next")
+        time.sleep(1)
+        run = ended(process, directory)
+    assert run.status == 0, run.errors
+    assert errors_of(run.files["c.txt"]) == []
+    samples = Counter(frames[0].method for frames in facts_of(run.files["c.txt"]).samples.elements())
+    assert samples["Virtual.spinUntilFirst"] >= 10
+    assert samples["Virtual.spinUntilSecond"] >= 10
 
 
 @pytest.mark.parametrize(

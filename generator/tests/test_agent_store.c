@@ -125,10 +125,27 @@ static void test_numbers_of_the_format(void **unused)
     free(buffer.data);
 }
 
+static void test_a_buffer_without_memory(void **unused)
+{
+    (void)unused;
+    struct buffer buffer = {.size = 0};
+    buffer_put(&buffer, 1, 4);
+    assert_false(buffer.has_failed);
+    assert_null(buffer_extend(&buffer, SIZE_MAX));
+    assert_null(buffer_extend(&buffer, SIZE_MAX / 2));
+    buffer_put(&buffer, 2, 4);
+    assert_int_equal(buffer.size, 8);
+    assert_true(buffer.has_failed);
+    free(buffer.data);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_of_many_threads), cmocka_unit_test(test_names_of_classes),
-                                       cmocka_unit_test(test_arrays), cmocka_unit_test(test_bits),
-                                       cmocka_unit_test(test_numbers_of_the_format)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_of_many_threads),
+                                       cmocka_unit_test(test_names_of_classes),
+                                       cmocka_unit_test(test_arrays),
+                                       cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_numbers_of_the_format),
+                                       cmocka_unit_test(test_a_buffer_without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,7 +180,7 @@ class _Text:
         elif kind is Kind.OWNER:
             self.monitor.owner, self.monitor.entries = self._thread(words[0]), int(words[1])
         else:
-            threads = tuple(sorted(map(self._thread, re.findall(r"\d+", words[0]))))
+            threads = tuple(sorted(map(self._thread, re.findall(r"thread ?(\d*)", words[0]))))
             if kind is Kind.WAITING_TO_ENTER:
                 self.monitor.to_enter = threads
             else:

@@ -2,14 +2,16 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts 10,000
- * from 50 threads at a time.
+ * from 50 threads at a time; or allocates, each time with another stack, until there is input.
  */
 public final class Lavish {
     static final List<FileInputStream> opened = new ArrayList<>();
     static int ended;
+    static Object[] kept = new Object[1000];
 
     static void takeDescriptors() {
         try {
@@ -58,9 +60,36 @@ public final class Lavish {
         }
     }
 
+    static Object even(int path) {
+        return path < 2 ? new Object() : path % 2 == 0 ? even(path / 2) : odd(path / 2);
+    }
+
+    static Object odd(int path) {
+        return path < 2 ? new Object() : path % 2 == 0 ? even(path / 2) : odd(path / 2);
+    }
+
+    static void startTraces() throws IOException {
+        Thread thread = new Thread(() -> {
+            for (int i = 0; i < 1 << 20; i++) {
+                kept[i % kept.length] = even(1 << 20 | i);
+                if (i % 10 == 0) {
+                    LockSupport.parkNanos(1_000_000);
+                }
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        System.out.println("ready");
+        while (System.in.read() >= 0) {
+            ended++;
+        }
+    }
+
     public static void main(String[] arguments) throws IOException, InterruptedException {
         if (arguments[0].equals("threads")) {
             startThreads();
+        } else if (arguments[0].equals("traces")) {
+            startTraces();
         } else if (arguments[0].equals("many")) {
             startMany();
         } else {

@@ -3,14 +3,20 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Two virtual threads that spin, and two that contend for a monitor: of JDK 21 and later. "Virtual hold": a virtual thread owns a
- * monitor, which a thread of the platform waits to enter. "Virtual turns": two take turns.
+ * monitor, which a thread of the platform waits to enter. "Virtual await": one waits to be notified, another to enter a monitor.
+ * "Virtual turns": two take turns. "Virtual spin": one spins until a byte comes from standard input, then another until it ends.
  */
 public final class Virtual {
     static final class Gate {
     }
 
+    static final class Bell {
+    }
+
     static final Gate GATE = new Gate();
+    static final Bell BELL = new Bell();
     static long sink;
+    static volatile int read = 1;
 
     static long spin(long milliseconds) {
         long n = 1;
@@ -46,6 +52,57 @@ public final class Virtual {
         waiter.join();
     }
 
+    static void waitForBell() {
+        synchronized (BELL) {
+            try {
+                BELL.wait();
+            } catch (InterruptedException e) {
+                sink++;
+            }
+        }
+    }
+
+    static void startAndAwait(Runnable work, Thread.State state) throws InterruptedException {
+        Thread thread = Thread.ofVirtual().start(work);
+        while (thread.getState() != state) {
+            Thread.sleep(1);
+        }
+    }
+
+    static void await() throws InterruptedException {
+        startAndAwait(Virtual::waitForBell, Thread.State.WAITING);
+        synchronized (GATE) {
+            startAndAwait(() -> enter(new CountDownLatch(1)), Thread.State.BLOCKED);
+            System.out.println("ready");
+            Thread.sleep(1500);
+        }
+    }
+
+    static void spinUntilFirst() {
+        while (read == 1) {
+            sink++;
+        }
+    }
+
+    static void spinUntilSecond() {
+        while (read == 2) {
+            sink++;
+        }
+    }
+
+    static void spinAndRead() throws Exception {
+        Thread thread = Thread.ofVirtual().start(Virtual::spinUntilFirst);
+        System.out.println("ready");
+        System.in.read();
+        read = 2;
+        thread.join();
+        thread = Thread.ofVirtual().start(Virtual::spinUntilSecond);
+        System.out.println("next");
+        System.in.read();
+        read = 3;
+        thread.join();
+    }
+
     static void turn(int left) {
         sink += left;
         Thread.yield();
@@ -73,10 +130,11 @@ public final class Virtual {
 
     public static void main(String[] arguments) throws Exception {
         if (arguments.length > 0) {
-            if (arguments[0].equals("hold")) {
-                hold();
-            } else {
-                takeTurns();
+            switch (arguments[0]) {
+                case "hold" -> hold();
+                case "await" -> await();
+                case "spin" -> spinAndRead();
+                default -> takeTurns();
             }
             return;
         }
