@@ -815,7 +815,8 @@ static void fail_at(struct oracle *o, const struct failure *failure)
         o->report->other_failure = strcmp(finding.rule, "REC-003") == 0
                                        ? (struct oracle_finding){"REC-002", failure->record_at + LENGTH_AT}
                                        : (struct oracle_finding){"REC-003", failure->record_at};
-    else if (!failure->subrecord_at && is_subrecord_tag(u1(o->d, failure->record_at + RECORD_HEADER_SIZE)))
+    else if (!failure->subrecord_at && o->d->size - failure->record_at > RECORD_HEADER_SIZE &&
+             is_subrecord_tag(u1(o->d, failure->record_at + RECORD_HEADER_SIZE)))
         o->report->other_failure = (struct oracle_finding){"REC-002", failure->record_at + LENGTH_AT}; /* out of sight */
     o->report->failed_in_heap = failure->subrecord_at > 0;
     /* A later failure may show that the empty heap dump record is at fault. */
