@@ -131,6 +131,30 @@ def test_a_damaged_tag_of_a_definition_is_an_error(name: str, tmp_path: Path) ->
         assert all(kept[what] >= whole[what] for what in whole), f"seed {seed}, {tag:#x} at {at:#x}: {kept}"
 
 
+@pytest.mark.parametrize("name", any_one(["agent8", "jdk17", "jdk25", "sa17"]))
+def test_a_heap_dump_record_of_another_tag_is_read(name: str, tmp_path: Path) -> None:
+    """Its tag may be that of any other record, or of none."""
+    data, seed = bytes(read(name)), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    heaps = [body - 9 for tag, body, end in record_offsets(data) if tag in HEAPS and end - body > 1000]
+    whole = repair(data, tmp_path)["kept"]
+    for _ in range(8):
+        at, tag = dice.choice(heaps), dice.choice([*range(0x30), dice.randrange(0x30, 0x100)])
+        broken = data[:at] + bytes([tag]) + data[at + 1 :]
+        assert tag in HEAPS or not check(broken, tmp_path)["valid"], f"seed {seed}, {tag:#x} at {at:#x}"
+        kept = repair(broken, tmp_path)["kept"]
+        assert kept == whole, f"seed {seed}, {tag:#x} at {at:#x}: {kept}"
+
+
+@pytest.mark.parametrize("name", ["jdk8", "jdk17"])
+def test_segments_of_a_dump_that_says_1_0_1_are_kept(name: str, tmp_path: Path) -> None:
+    data = bytes(read(name))
+    (tmp_path / "broken").write_bytes(data.replace(b"JAVA PROFILE 1.0.2", b"JAVA PROFILE 1.0.1", 1))
+    done = run("--repair", "copy", "broken", cwd=tmp_path)
+    assert (done.status, (tmp_path / "copy").read_bytes()) == (0, data)
+    assert "mended: the version is 1.0.2" in done.out
+
+
 def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path) -> None:
     """The record goes on with the sub-records of the next one."""
     data = read("jdk25")

@@ -305,8 +305,8 @@ void misfits_clear(struct repair *r);
 /* What the last check found. */
 void misfits_forget(struct repair *r);
 
-/* The copy has a finding of the rule at the offset. Whether it is that a class has objects which its name does not fit, for the first
- * time. misfits_decide() says what becomes of them; without stand-ins they are left out. */
+/* The copy has a finding of the rule at the offset. Whether it is that a class has objects which its name does not fit, for the
+ * first time. misfits_decide() says what becomes of them; without stand-ins they are left out. */
 bool misfit_note(struct repair *r, enum rule rule, uint64_t offset);
 
 /* Whether this pass leaves out the LOAD_CLASS of the class. */
