@@ -139,11 +139,11 @@ def test_a_heap_dump_record_of_another_tag_is_read(name: str, tmp_path: Path) ->
     heaps = [body - 9 for tag, body, end in record_offsets(data) if tag in HEAPS and end - body > 1000]
     whole = repair(data, tmp_path)["kept"]
     for _ in range(8):
-        at, tag = dice.choice(heaps), dice.choice([*range(0x30), dice.randrange(0x30, 0x100)])
+        at, tag = dice.choice(heaps), dice.choice([tag for tag in range(0x80) if tag not in HEAPS])
         broken = data[:at] + bytes([tag]) + data[at + 1 :]
-        assert tag in HEAPS or not check(broken, tmp_path)["valid"], f"seed {seed}, {tag:#x} at {at:#x}"
+        assert not check(broken, tmp_path)["valid"], f"seed {seed}, {tag:#x} at {at:#x}"
         kept = repair(broken, tmp_path)["kept"]
-        assert kept == whole, f"seed {seed}, {tag:#x} at {at:#x}: {kept}"
+        assert kept["objects"] == whole["objects"], f"seed {seed}, {tag:#x} at {at:#x}: {kept}"
 
 
 @pytest.mark.parametrize("name", ["jdk8", "jdk17"])
