@@ -157,6 +157,8 @@ def test_the_whole_corpus(tmp_path: Path) -> None:
         data, copy = path.read_bytes(), (tmp_path / "copy").read_bytes()
         if "bytes of text before the header" in done.out:
             data = data[data.index(b"JAVA PROFILE") :]
+        if "mended: the version is 1.0.2" in done.out:
+            data = data.replace(b"JAVA PROFILE 1.0.1", b"JAVA PROFILE 1.0.2", 1)
         if not data.startswith(b"\x1f\x8b") and not re.search("^(set to 0|joined): ", done.out, re.MULTILINE):
             check_nothing_is_new(copy, data)
     assert refused < len(files) // 10
