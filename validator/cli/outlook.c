@@ -176,11 +176,8 @@ static void print_readable(const struct report *report)
 /* Whether a copy would hold no object, and is no profile of an agent either: --repair makes none then. */
 static bool has_nothing_to_keep(const struct hprof_summary *s)
 {
-    static const uint8_t others[] = {0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e};
-    uint64_t records = 0, subrecords = 0;
+    uint64_t records = s->record_counts[0x06] + s->record_counts[0x07] + s->record_counts[0x0d], subrecords = 0;
 
-    for (size_t i = 0; i < sizeof others; i++)
-        records += s->record_counts[others[i]];
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += s->subrecord_counts[tag];
     return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !s->incomplete && !s->compressed &&

@@ -213,13 +213,16 @@ static enum hprof_status cannot(const char *name)
     return HPROF_IO;
 }
 
-/* Whether the dump is of use without objects, as the profile of an agent is. */
+/* Whether the dump is of use without objects, as the profile of an agent is. Where something of it was lost, threads alone do not say
+ * so: they also precede a heap dump. */
 static bool is_of_use_without_objects(const struct hprof_repair_result *repair)
 {
-    static const uint8_t others[] = {0x03, 0x06, 0x07, 0x0a, 0x0b, 0x0d, 0x0e};
+    static const uint8_t profile[] = {0x06, 0x07, 0x0d}, others[] = {0x03, 0x0a, 0x0b, 0x0e};
     uint64_t records = 0, subrecords = 0;
 
-    for (size_t i = 0; i < sizeof others; i++)
+    for (size_t i = 0; i < sizeof profile; i++)
+        records += repair->records_out[profile[i]];
+    for (size_t i = 0; i < sizeof others && repair->left_out == 0; i++)
         records += repair->records_out[others[i]];
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += repair->subrecords_in[tag];

@@ -155,6 +155,16 @@ def test_segments_of_a_dump_that_says_1_0_1_are_kept(name: str, tmp_path: Path) 
     assert "mended: the version is 1.0.2" in done.out
 
 
+def test_no_copy_is_made_of_a_dump_that_ends_before_its_heap_dump(tmp_path: Path) -> None:
+    """The agent has written threads by then, but no profile."""
+    data = bytes(read("agent8"))
+    first = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    (tmp_path / "broken").write_bytes(data[: first - random.SystemRandom().randrange(1, 9)])
+    done = run("--repair", "copy", "broken", cwd=tmp_path)
+    assert done.status == 1 and "no object can be read" in done.err
+    assert "--repair" not in run("broken", cwd=tmp_path).out
+
+
 def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path) -> None:
     """The record goes on with the sub-records of the next one."""
     data = read("jdk25")
