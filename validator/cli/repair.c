@@ -213,8 +213,8 @@ static enum hprof_status cannot(const char *name)
     return HPROF_IO;
 }
 
-/* Whether the dump is of use without objects, as the profile of an agent is. Where something of it was lost, threads alone do not say
- * so: they also precede a heap dump. */
+/* Whether the dump is of use without objects, as the profile of an agent is. Where something of it was lost, threads alone do not
+ * say so: they also precede a heap dump. */
 static bool is_of_use_without_objects(const struct hprof_repair_result *repair)
 {
     static const uint8_t profile[] = {0x06, 0x07, 0x0d}, others[] = {0x03, 0x0a, 0x0b, 0x0e};
