@@ -26,8 +26,10 @@ static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uin
     e->run.sum.skipped += here - from;
     e->resume.in_heap = kind == WAY_SUBRECORD;
     e->resume.pending = true;
-    e->records.count = 0;            /* those before the jump do not lead here */
-    if (e->framing.zeros_at >= here) /* what led to these zeros was wrong, and is left out */
+    e->records.count = 0; /* those before the jump do not lead here */
+
+    /* What led to later zeros was wrong, and is left out. */
+    if (e->framing.zeros_at >= here)
         e->framing.zeros_at = 0;
     e->position.heap_end = heap_end;
     end_waiting_range(&e->heap);

@@ -138,11 +138,10 @@ struct repair {
     struct keymap dumped_classes;
 
     struct stand_ins stand_ins;
-    struct keymap stood_in;  /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
-    struct misfits {         /* objects of a kind that the name of their class denies */
-        struct keymap found; /* their classes, as the check of the copy found them */
-        struct keymap
-            classes; /* a class to the one that these objects get: itself if the name is wrong, 0 if they are left out */
+    struct keymap stood_in;    /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
+    struct misfits {           /* objects of a kind that the name of their class denies */
+        struct keymap found;   /* their classes, as the check of the copy found them */
+        struct keymap classes; /* to the class that these objects get: the same if its name is wrong, 0 if they are left out */
     } misfits[MISFIT_KINDS];
     struct keymap renamed; /* a class whose name is wrong: its LOAD_CLASS is left out, once, and gets a stand-in. The pass that
                                does so; 0 for the next one */

@@ -1,5 +1,5 @@
-/* See repair.h. Objects that the name of their class does not fit: arrays of a class that is none of arrays, instances of one that
- * is. Either the name is wrong, or the class of these objects: the majority of what the copy has of the class says which. */
+/* See repair.h. Objects that the name of their class does not fit: an object array whose class is no array class, or an instance
+ * whose class is one. Either the name is wrong, or the class of these objects: most objects of the class say which. */
 #include "format/subrecord.h"
 #include "repair/repair_survey.h"
 
