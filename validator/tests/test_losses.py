@@ -108,6 +108,33 @@ def test_a_count_that_leads_to_another_subrecord_is_not_believed(original: Origi
         assert (loss.status, loss.new) == (0, 0) and loss.beyond_bytes <= max(1000, len(data) // 200), f"seed {seed}: {loss}"
 
 
+def test_a_count_of_references_takes_no_objects(original: Original, tmp_path: Path) -> None:
+    """Wherever the count leads to, the array ends where the next object begins, and elements that are none name nothing."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    i, data = original.id_size, original.data
+    whole, damaged = tmp_path / "whole.hprof", tmp_path / "damaged.hprof"
+    whole.write_bytes(data)
+    expected = report_one("--profile", "auto", whole)
+    for _ in range(4):
+        n = dice.choice([n for n, s in enumerate(original.heap) if data[s.at] == OBJECTS])
+        one = original.heap[n]
+        room = next((a.at for a, b in zip(original.heap[n:], original.heap[n + 1 :], strict=False) if a.end != b.at), len(data) - 9)
+        objects = [s for s in original.heap[n + 1 : n + 20] if s.end < room and data[s.at] in (INSTANCE, OBJECTS, PRIMITIVES)]
+        if len(objects) < 19:  # fewer are too little evidence
+            continue
+        least = objects[-1].end - one.end
+        count = (one.end - one.at - 2 * i - 9 + dice.randrange(least, max(least + 1, room - one.end))) // i
+        damage = Damage(one.at + i + 5, one.at + i + 9, struct.pack(">I", count), "count")
+        damaged.write_bytes(damage.apply(data))
+        for report in (report_one("--profile", "auto", path, stdin=damage.apply(data)) for path in (damaged, "-")):
+            assert [(f["rule"], f["offset"]) for f in report["findings"] if f["severity"] == "error"] == [("REC-015", one.at)], seed
+            for fact in ("counts", "missing_objects", "warnings"):
+                assert report[fact] == expected[fact], (seed, fact)
+        loss = repair(original, [damage], tmp_path)
+        assert (loss.status, loss.new, loss.beyond) == (0, 0, 0), f"seed {seed}: {loss}"
+
+
 def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) -> None:
     """A wrong length of a record is no reason to pass what follows, also where there is no way back from its end."""
     seed = random.SystemRandom().randrange(1 << 32)

@@ -97,6 +97,15 @@ void refer_elements(struct segment *s, bool is_object_array, uint64_t array_id, 
         refer_all(s, &s->referenced, ID_REFERENCED, array_id, p, n, form);
 }
 
+HOT bool elements_are_plain(const uint8_t *p, size_t n, const struct form form)
+{
+    bool is_doubtful = false;
+
+    for (size_t i = 0; i < n; i++)
+        is_doubtful |= is_doubtful_element(p + i * form.id_size, form.id_size);
+    return !is_doubtful;
+}
+
 /* Out of the loops, like check_wide(). */
 static __attribute__((noinline)) void log_array(struct segment *s, const uint8_t *p, size_t elements, uint64_t offset)
 {
@@ -302,7 +311,7 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct b
         return 0;
     if (__builtin_expect(!is_hot_array(s, class, raw_id), 0) && !s->meet->array_class(s, raw_id_at, offset))
         return 0;
-    if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
+    if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form) || !elements_are_plain(p + head, elements, form))
         return 0;
     if (class->kind == HOT_OBJECT_ARRAY)
         refer_all(s, &t->element, ID_ELEMENT, array_id, p + head, elements, form);

@@ -253,11 +253,12 @@ uint64_t first_doubted(const struct engine *e, uint64_t at);
  * and sets e->resume. Only with `may_be_here` may it begin at that offset itself. False if there is none, or the input cannot go
  * back to that offset; then the input may have moved. */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool may_be_here);
-/* Whether a chain of sub-records begins within the one here, of `size` bytes, and leads past its end. Then goes on with the chain,
- * and sets e->resume. */
-bool resume_within(struct engine *e, uint64_t size);
-/* Whether such a chain begins at an offset within it. */
-bool goes_on_within(struct engine *e, uint64_t size, uint64_t from);
+/* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here, of `size` bytes, and leads
+ * past its end; 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this
+ * sub-record is too long at all, the chain must be sure before its end. */
+uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end);
+/* Goes on with that chain, and sets e->resume. */
+void resume_within(struct engine *e, uint64_t way, uint64_t record_end);
 /* Like resume_in_record() where no record is known to hold what follows. */
 bool resume_anywhere(struct engine *e, uint64_t from);
 /* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with

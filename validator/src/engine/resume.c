@@ -198,10 +198,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     return true;
 }
 
-/* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end;
- * 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this sub-record is too
- * long at all, the chain must be sure before its end. */
-static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
+uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
 {
     uint64_t here = e->in.offset;
     struct sight s = look_far(e);
@@ -221,28 +218,16 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
     return way.kind == WAY_SUBRECORD ? way.at : 0;
 }
 
-bool resume_within(struct engine *e, uint64_t size)
+void resume_within(struct engine *e, uint64_t way, uint64_t record_end)
 {
-    enum { SEARCHED = 1 << 16 }; /* the right size is small */
-    uint64_t here = e->in.offset, end = e->position.heap_end,
-             way = way_within(e, size, true, 1, size < SEARCHED ? size : SEARCHED, &end);
+    uint64_t here = e->in.offset;
 
-    if (!way)
-        return false;
-    if (jobs_begin_again(e))
-        return true;
     input_advance(&e->in, (size_t)way);
-    resume_here(e, here, WAY_SUBRECORD, end);
-    if (end == UINT64_MAX)
+    resume_here(e, here, WAY_SUBRECORD, record_end);
+    if (record_end == UINT64_MAX)
         lose_all(e);
-    return true;
-}
-
-bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
-{
-    uint64_t end = e->position.heap_end;
-
-    return from < size && way_within(e, size, false, from, from + 1, &end) == from;
+    else
+        lose_part(e);
 }
 
 /* What was read since a checkpoint does not count, but for what it defined. */
