@@ -25,7 +25,7 @@ from losses import (
     repair,
 )
 from some_cases import any_one
-from tool import SOURCE, report_one
+from tool import SOURCE, report_one, run
 
 from hprof_conformance import gold
 
@@ -153,6 +153,23 @@ def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) ->
         kept = sum(file["counts"][tag] for tag in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP"))
         least = objects - 100 if faults == 1 else objects * 3 // 4  # a second fault may hide how the first one goes on
         assert least <= kept <= objects, seed
+
+
+def test_a_dump_that_is_begun_anew_is_read(original: Original, tmp_path: Path) -> None:
+    """A download broke off, and began anew after what was there. All that it has is kept. Where it broke off, what follows may by
+    chance be the rest of a sub-record."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    whole = {original.data[s.at : s.end] for s in original.heap}
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for _ in range(3):
+        cut = dice.randrange(64, len(original.data))
+        broken.write_bytes(original.data[:cut] + original.data)
+        done = run("--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0, (seed, cut, done.out)
+        repaired = read(copy.read_bytes())
+        kept = {repaired.data[s.at : s.end] for s in repaired.heap}
+        assert whole <= kept and len(kept - whole) <= 2, (seed, cut, done.out)
 
 
 def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:

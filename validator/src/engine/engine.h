@@ -70,6 +70,7 @@ struct framing {
     struct { /* the first bytes that are there twice, one after the other: the second copy */
         uint64_t at, size;
     } doubled;
+    uint64_t begin;          /* of the dump: it may be begun anew */
     uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t failed_at;      /* the latest malformed sub-record */
     uint64_t skipped_before; /* what was skipped before the present record */

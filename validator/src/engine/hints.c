@@ -148,6 +148,12 @@ static const char *describe_doubled(struct engine *e)
 {
     char size[32];
 
+    if (e->framing.begin) {
+        snprintf(e->hint, sizeof e->hint,
+                 "the dump begins anew at 0x%llx: a download broke off, and was made again after what was there",
+                 (unsigned long long)e->framing.doubled.at);
+        return e->hint;
+    }
     show_size(size, e->framing.doubled.size);
     snprintf(e->hint, sizeof e->hint, "the %s before 0x%llx are there twice, one after the other", size,
              (unsigned long long)e->framing.doubled.at);

@@ -138,22 +138,22 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     return kind;
 }
 
-/* Whether reading failed in bytes that are there twice. Then the input is where the second copy is passed; *from becomes the first
- * record that is left out with it. */
-static bool pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
+/* If reading failed in bytes that are there twice, what follows them: the input is where the second copy is passed; *from becomes
+ * the first record that is left out with it. A sub-record may have failed that crosses the beginning of the copy. */
+static enum way_kind pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
 {
     uint64_t end = UINT64_MAX;
     struct doubled d;
 
     if (!find_doubled(e, failed_at, &d))
-        return false;
+        return WAY_NONE;
     *from = last_mark(&e->records, failed_at, d.last);
-    if (!pass_doubled(e, &d, *from, WAY_RECORD, &end)) {
-        *from = failed_at;
-        return false;
+    if (pass_doubled(e, &d, *from, WAY_RECORD, &end)) {
+        leave_out_records(e, *from, failed_at, d.last + d.size);
+        return WAY_RECORD;
     }
-    leave_out_records(e, *from, failed_at, d.last + d.size);
-    return true;
+    *from = failed_at;
+    return pass_doubled(e, &d, failed_at, WAY_SUBRECORD, &end) ? WAY_SUBRECORD : WAY_NONE;
 }
 
 /* The first sub-record of the present record is malformed, and its end is out of sight. If its time does not fit either, plain
@@ -264,13 +264,17 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
 
 bool resume_anywhere(struct engine *e, uint64_t from)
 {
-    enum way_kind kind = WAY_RECORD;
+    enum way_kind kind;
     uint64_t end = UINT64_MAX, failed_at = from;
 
-    if (e->framing.second_header || e->run.memory.exhausted || e->in.error)
+    if (e->run.memory.exhausted || e->in.error)
         return false;
     lose_definitions(e, MAY_DEFINE_ALL);
-    if (!pass_doubled_records(e, failed_at, &from))
+    kind = pass_doubled_records(e, failed_at, &from);
+    if (kind == WAY_NONE && e->framing.second_header)
+        return false;
+    e->framing.second_header = false;
+    if (kind == WAY_NONE)
         kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
