@@ -192,6 +192,8 @@ static bool can_repair(const struct report *report, size_t rule)
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0 &&
                (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
+    if (s->header_lost)
+        return true;
     if (has_nothing_to_keep(s))
         return false;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) && !has_finding(s, "GZ-007")
@@ -275,7 +277,7 @@ static void print_commands(const struct report *report, const struct gravest *g)
     }
     if (g->can_repair) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options,
+        print_command(report, s->version[0] != '\0' || s->transfer != 0 || s->header_lost ? "fix" : "try", options,
                       report->file); /* the header may be lost */
     }
     if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))

@@ -13,6 +13,7 @@ from losses import (
     MANY_BYTES,
     OBJECTS,
     ONE_FAULT,
+    PAGE,
     PRIMITIVES,
     RECORD_HEADER,
     SEGMENT,
@@ -170,6 +171,33 @@ def test_a_dump_that_is_begun_anew_is_read(original: Original, tmp_path: Path) -
         repaired = read(copy.read_bytes())
         kept = {repaired.data[s.at : s.end] for s in repaired.heap}
         assert whole <= kept and len(kept - whole) <= 2, (seed, cut, done.out)
+
+
+def test_a_damaged_header_is_made_anew(original: Original, tmp_path: Path) -> None:
+    """What is left of it is kept. Without any of it, more can be read with the right size of IDs than with the other one."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    data, at = original.data, dice.randrange(17)  # not the digit of the version
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for kind, damaged in {
+        "a byte of the text": data[:at] + bytes([data[at] ^ dice.randrange(1, 256)]) + data[at + 1 :],
+        "the size of IDs": data[:19] + dice.choice((bytes(4), b"\0\0\0\x09", dice.randbytes(4))) + data[23:],
+        "random bytes": dice.randbytes(HEADER) + data[HEADER:],
+        "a page of zeros": bytes(PAGE) + data[PAGE:],
+        "the beginning lost": data[dice.randrange(1, 4 * PAGE) :],
+    }.items():
+        broken.write_bytes(damaged)
+        assert f"fix: hprof-validate --repair fixed.hprof {broken}" in run(broken).out, (seed, kind)
+        done = run("--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0, (seed, kind, done.out)
+        content = copy.read_bytes()
+        if kind in {"a byte of the text", "the size of IDs"}:
+            assert content == data, (seed, kind)
+        elif kind == "random bytes":
+            assert (content[19:23], content[HEADER:]) == (data[19:23], data[HEADER:]), (seed, kind)
+        else:  # strings, which are first, are lost, or the threads of the agent
+            lost = {data[s.at : s.end] for s in original.heap} - {content[s.at : s.end] for s in read(content).heap}
+            assert sum(len(x) for x in lost) <= len(data) // 100, (seed, kind, done.out)
 
 
 def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:

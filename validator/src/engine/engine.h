@@ -357,6 +357,10 @@ void look_for_skipped_zeros(struct engine *e, uint64_t from);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
 
+/* ---- lost_header.c ---- */
+/* The bytes here are no header of a dump: whether a dump begins in those that follow, so that its header is damaged or lost. */
+bool dump_follows(struct engine *e);
+
 /* ---- records.c ---- */
 void check_records(struct engine *e);
 

@@ -209,6 +209,8 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.is_part)
         return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after "
                "FILE";
+    if (e->run.sum.header_lost)
+        return "the header is damaged, or the beginning was lost, and the dump follows";
     if (totals[RULE_GZ_007] && !e->file.id_size)
         return "the dump was compressed twice: gunzip it once";
     if (e->run.sum.transfer & HPROF_TRANSFER_TEXT_BEFORE)
