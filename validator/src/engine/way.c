@@ -163,8 +163,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     length = get_u4(p + RECORD_LENGTH_AT);
     if (is_heap_dump_record(*p)) {
         within.end = at + RECORD_HEADER_SIZE + length;
-        if (!length ||
-            (within.end > sight->size && sight->ended && !is_time_before(t->search, time)))
+        if (!length || (within.end > sight->size && sight->ended && !is_time_before(t->search, time)))
             return 0;
         if (within.end <= sight->size && !records_follow(sight, within.end, 1)) { /* it is damaged, too */
             within.end = UINT64_MAX;
