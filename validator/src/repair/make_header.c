@@ -77,7 +77,7 @@ static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint
     return true;
 }
 
-/* Whether IDs have 4 or 8 bytes, nothing says but how much can be read. So it is with the version, but that 1.0.1 has no segments. */
+/* Whether IDs have 4 or 8 bytes, nothing says but how much can be read. So it is with the version; but 1.0.1 has no segments. */
 static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool knows_version)
 {
     static const uint8_t id_sizes[] = {8, 4};
