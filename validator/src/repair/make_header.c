@@ -97,7 +97,7 @@ static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool 
         if (!try_header(r, header, kept, &best))
             return false;
     }
-    if (!knows_version && best.has_heap_dump && !best.has_segments)
+    if (kept[HEADER_MAGIC_SIZE] == '2' && !knows_version && best.has_heap_dump && !best.has_segments)
         kept[HEADER_MAGIC_SIZE] = '1';
     return put(r, kept, HEADER_SIZE, 0);
 }
