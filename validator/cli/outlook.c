@@ -275,12 +275,12 @@ static void print_commands(const struct report *report, const struct gravest *g)
         snprintf(options, sizeof options, "--repair %s", copy_name(report->whole));
         print_command(report, "fix", options, report->whole);
     }
-    if (g->can_repair) {
+    if (g->can_repair || s->found_lost) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
         print_command(report, s->version[0] != '\0' || s->transfer != 0 || s->header_lost ? "fix" : "try", options,
                       report->file); /* the header may be lost */
     }
-    if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))
+    if (s->hint != NULL && (g->can_repair || s->found_lost || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */
     if (g->offset != HPROF_NO_OFFSET) {
         snprintf(options, sizeof options, "--show %s", format_offset(offset, g->offset, report->decimal));

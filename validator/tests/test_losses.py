@@ -106,6 +106,8 @@ def test_a_count_that_leads_to_another_subrecord_is_not_believed(original: Origi
         (count,) = struct.unpack_from(">I", data, one.at + i + 5)
         count += (others[-1] - one.end) // width
         loss = repair(original, [Damage(one.at + i + 5, one.at + i + 9, struct.pack(">I", count), "count")], tmp_path)
+        checked = run("--profile", "auto", tmp_path / "broken.hprof").out
+        assert "fix: hprof-validate --repair" in checked or "mended: the size" not in loss.output, f"seed {seed}: {checked}"
         assert (loss.status, loss.new) == (0, 0) and loss.beyond_bytes <= max(1000, len(data) // 200), f"seed {seed}: {loss}"
 
 

@@ -172,6 +172,7 @@ struct hprof_summary {
     size_t kindest_profile;                /* index of the profile in which the dump has the fewest errors */
     bool is_part;                          /* a part of a dump, FILE.p0 or another, which has no header */
     bool header_lost;                      /* the header is damaged or lost; a repair makes one */
+    bool found_lost;                       /* missing objects lie within others; a repair gets them back */
 };
 
 static inline void hprof_summary_init(struct hprof_summary *summary)

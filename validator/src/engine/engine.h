@@ -225,7 +225,7 @@ void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 
 /* ---- lost_objects.c ---- */
 /* At the end of a heap dump, whose objects are known up to an offset: finds lost objects, if the caller reads the dump after the
- * check. */
+ * check, or to say that they are there. */
 void find_lost_objects(struct engine *e, uint64_t end);
 
 /* ---- heap_records.c ---- */

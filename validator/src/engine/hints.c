@@ -247,6 +247,8 @@ const char *choose_hint(struct engine *e)
         return within;
     if (totals[RULE_STR_006] > e->run.summary->quirks[RULE_STR_006] + e->run.summary->quirk_notes[RULE_STR_006])
         return "strings are missing that names refer to: bytes among the UTF8 records were lost, or never written";
+    if (e->run.sum.found_lost)
+        return "objects lie within an array, an instance or a class whose count is too large";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
         return "a whole segment or part of the heap dump was lost, or what wrote the dump left objects out";
     if (has_objects_without_roots(e))
