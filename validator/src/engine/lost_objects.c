@@ -266,14 +266,21 @@ static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
     }
 }
 
+/* Whether objects may be lost, and it matters: to who reads the dump after the check, or where nothing else shows that something is
+ * wrong. */
+static bool may_be_lost(const struct engine *e)
+{
+    return (e->is_followed || e->run.sum.sound_until == UINT64_MAX) && e->run.missing[SHAPE_ANY] && !e->run.memory.exhausted &&
+           !e->in.error && input_can_reread(&e->in) && e->heap.stretches.list.count;
+}
+
 void find_lost_objects(struct engine *e, uint64_t end)
 {
     const struct stretches *stretches = &e->heap.stretches;
     struct replay r = {.in = &e->in, .jumps = &e->file.jumps, .id_size = e->file.id_size, .version = e->file.version};
     uint64_t back = e->in.offset;
 
-    if ((!e->is_followed && e->run.sum.sound_until != UINT64_MAX) || !e->run.missing[SHAPE_ANY] || e->run.memory.exhausted || e->in.error || !input_can_reread(&e->in) ||
-        !stretches->list.count)
+    if (!may_be_lost(e))
         return;
     if (replay_seek(&r, stretches_at(stretches, 0)->at, stretches_at(stretches, 0)->record_end))
         look_into_items(e, &r, end);
