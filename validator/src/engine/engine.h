@@ -70,6 +70,10 @@ struct framing {
     struct { /* the first bytes that are there twice, one after the other: the second copy */
         uint64_t at, size;
     } doubled;
+    struct { /* primitive arrays before failures that have no elements */
+        uint64_t last; /* no other begins before this offset */
+        unsigned count;
+    } stripped;
     uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t failed_at;      /* the latest malformed sub-record */
     uint64_t skipped_before; /* what was skipped before the present record */
@@ -352,6 +356,11 @@ void conclude_transfer(struct engine *e);
 void look_for_zeros(struct engine *e, uint64_t after);
 /* or in the records that were skipped, from an offset up to here. Arrays have zeros anywhere. */
 void look_for_skipped_zeros(struct engine *e, uint64_t from);
+/* The sub-record here precedes a failure: looks whether it is a primitive array whose elements were left out, so that an object
+ * follows its header. */
+void look_for_stripped_array(struct engine *e);
+/* After a failure in a heap dump record, reading goes on here; what lies between an offset and here is left out. */
+void note_left_out(struct engine *e, uint64_t from);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/evidence.h"
 #include "engine/go_to_way.h"
 #include "input/transfer.h"
 
@@ -79,6 +80,44 @@ void look_for_zeros(struct engine *e, uint64_t after)
         n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
         e->high_bytes = has_high_byte(e->in.at, n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT);
     }
+}
+
+/* The zeros at a failure end here, where a sub-record begins, and no sector of a disk ends: they may be the last elements of an
+ * array whose count is wrong. */
+static void doubt_zeros(struct engine *e, uint64_t here)
+{
+    enum { SECTOR = 512 };
+    uint64_t size = here - e->framing.zeros_at, zeros = 0;
+
+    if (size > WAY_SIGHT || here % SECTOR == 0 || !go_to(e, e->framing.zeros_at) || look_at(&e->in, size, size) < size)
+        return;
+    while (zeros < size && !e->in.at[zeros])
+        zeros++;
+    if (zeros == size)
+        e->framing.zeros_at = 0;
+}
+
+void look_for_stripped_array(struct engine *e)
+{
+    enum { OBJECT_BITS = 12 }; /* see evidence.h */
+    size_t header = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, e->file.id_size), size = header + HEAD_SIZE;
+    uint64_t last = 0;
+
+    if (*e->in.at != SUB_PRIMITIVE_ARRAY_DUMP || e->in.offset < e->framing.stripped.last || input_need(&e->in, size) < size ||
+        !get_u4(e->in.at + 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, e->file.id_size)) ||
+        bits_of_subrecord(&e->file, e->in.at + header, &last) < OBJECT_BITS)
+        return;
+    e->framing.stripped.count++;
+    e->framing.stripped.last = e->in.offset + 1;
+}
+
+void note_left_out(struct engine *e, uint64_t from)
+{
+    uint64_t here = e->in.offset;
+
+    if (e->framing.zeros_at >= from && e->framing.zeros_at < here)
+        doubt_zeros(e, here);
+    go_to(e, here);
 }
 
 /* Whether what is here may follow a heap dump record whose rest is lost. Records that come before heap dumps follow where bytes are
@@ -169,7 +208,7 @@ static bool has_objects_without_roots(const struct engine *e)
 
 const char *choose_hint(struct engine *e)
 {
-    enum { LEAST_MISSING = 16 }; /* a lost segment has more */
+    enum { LEAST_MISSING = 16, LEAST_STRIPPED = 2 }; /* a lost segment, and a stripped dump, have more */
     static const char within[] = "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
     bool lost_something = e->file.losses.definitions || e->file.losses.heap_dump;
     bool resumed = lost_something && !e->framing.truncated;
@@ -221,15 +260,15 @@ const char *choose_hint(struct engine *e)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
+    if (e->framing.stripped.count >= LEAST_STRIPPED && e->file.version == V103)
+        return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.doubled.size)
         return describe_doubled(e);
     if (e->framing.zeros_at)
         return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
     gap = describe_gap(e);
-    if (gap && e->file.version != V103)
+    if (gap)
         return gap;
-    if (totals[RULE_REC_013] && e->file.version == V103)
-        return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.failed && !end_is_there(e))
         return resumed ? within : NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)

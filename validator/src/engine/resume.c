@@ -194,6 +194,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
         if (!e->heap.begun)
             return_to_heap_record(e);
     }
+    note_left_out(e, from);
     resume_here(e, from, kind, end);
     return true;
 }
