@@ -34,6 +34,15 @@ static bool are_twice(const struct sight *s, size_t at, struct doubled *d)
     return until - from >= size;
 }
 
+/* The first bytes that are there twice. */
+static void note_doubled(struct engine *e, const struct doubled *d)
+{
+    if (e->framing.doubled.size)
+        return;
+    e->framing.doubled.at = d->at;
+    e->framing.doubled.size = d->size;
+}
+
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
 {
     uint64_t first = failed_at > MOST ? failed_at - MOST : 0;
@@ -53,6 +62,25 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
     return is_found;
 }
 
+void look_for_doubled(struct engine *e)
+{
+    uint64_t here = e->in.offset, first = here > MOST ? here - MOST : 0;
+    struct doubled d;
+    struct sight s;
+
+    if (first < e->framing.looked_until)
+        first = e->framing.looked_until;
+    if (first >= here || !input_can_go_back(&e->in, first) || !go_to(e, first))
+        return;
+    e->framing.looked_until = here;
+    s = look_far(e);
+    if (are_twice(&s, (size_t)(here - first), &d)) {
+        d.at += first;
+        note_doubled(e, &d);
+    }
+    go_to(e, here);
+}
+
 bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum way_kind kind, uint64_t *record_end)
 {
     uint64_t there = item + d->size, end = *record_end == UINT64_MAX ? UINT64_MAX : *record_end + d->size;
@@ -61,9 +89,6 @@ bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum
         !go_to(e, there))
         return false;
     *record_end = end;
-    if (!e->framing.doubled.size) {
-        e->framing.doubled.at = d->at;
-        e->framing.doubled.size = d->size;
-    }
+    note_doubled(e, d);
     return true;
 }

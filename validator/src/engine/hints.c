@@ -111,11 +111,13 @@ void look_for_stripped_array(struct engine *e)
     e->framing.stripped.last = e->in.offset + 1;
 }
 
-void note_left_out(struct engine *e, uint64_t from)
+void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end)
 {
     uint64_t here = e->in.offset;
 
-    if (e->framing.zeros_at >= from && e->framing.zeros_at < here)
+    if (from <= stated_end && stated_end < here)
+        e->framing.left_out_end = stated_end;
+    if (e->framing.zeros_at >= from && e->framing.zeros_at < here && input_need(&e->in, 1))
         doubt_zeros(e, here);
     go_to(e, here);
 }
@@ -132,9 +134,11 @@ void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
     const uint64_t here = e->in.offset, failed_at = e->framing.failed_at;
 
     /* A failure here means that the length alone is wrong. */
-    if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here)
+    if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here ||
+        stated_end == e->framing.left_out_end)
         return;
     e->framing.gap.at = record_at;
+    e->framing.gap.ends_dump = !input_need(&e->in, 1);
     if (here > stated_end)
         e->framing.gap.extra = here - stated_end;
     else if (ends_heap_record(e))
@@ -152,31 +156,45 @@ static void show_size(char to[32], uint64_t bytes)
         snprintf(to, 32, "%llu KB", (unsigned long long)(bytes + KIB / 2) / KIB);
 }
 
-/* The dump has its end, so it was not truncated. */
+/* The dump has its end, or ends with a whole HEAP_DUMP, so it was not truncated. */
 static bool end_is_there(const struct engine *e)
 {
-    return e->framing.complete_until && e->framing.complete_until == e->run.sum.bytes;
+    const struct framing *f = &e->framing;
+
+    return e->run.sum.bytes && (f->complete_until == e->run.sum.bytes || f->heap_until == e->run.sum.bytes);
+}
+
+/* Whether more objects are missing than there were in the bytes that were left out. */
+static bool has_lost_more(const struct engine *e)
+{
+    const uint64_t least = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, e->file.id_size);
+
+    return e->run.summary->missing_objects > e->run.sum.skipped / least;
 }
 
 /* What lengths say of a part in the middle; NULL for nothing. A wrong length says the same, if nothing else is wrong. */
 static const char *describe_gap(struct engine *e)
 {
+    enum { LEAST_RECORD = 512 }; /* bytes: few heap dump records are shorter */
     const unsigned long long at = e->framing.gap.at;
+    const uint64_t missing = e->framing.gap.missing, extra = e->framing.gap.extra;
     char size[32];
 
-    if ((e->framing.truncated && !end_is_there(e)) || e->framing.gap.missing > e->run.sum.bytes) /* the length is wrong */
+    if ((e->framing.truncated && !end_is_there(e) && !e->framing.gap.ends_dump) || e->framing.within_subrecord ||
+        missing > e->run.sum.bytes) /* the length is wrong */
         return NULL;
-    show_size(size, e->framing.gap.missing ? e->framing.gap.missing : e->framing.gap.extra);
-    if (e->framing.gap.missing)
+    show_size(size, missing ? missing : extra);
+    if (missing)
         snprintf(e->hint, sizeof e->hint,
                  "about %s are missing in the heap dump record at 0x%llx: a part in the middle was lost", size, at);
-    else if (e->framing.gap.extra > e->run.sum.skipped) /* most of them are sub-records */
+    else if (extra > e->run.sum.skipped && extra >= LEAST_RECORD) /* most of them are sub-records */
         snprintf(
             e->hint, sizeof e->hint,
             "the heap dump record at 0x%llx goes on for %s: a part in the middle was lost, with the header of the next record",
             at, size);
-    else if (e->framing.gap.extra)
-        snprintf(e->hint, sizeof e->hint, "the heap dump record at 0x%llx has about %s too many: bytes were inserted", at,
+    else if (extra && !has_lost_more(e))
+        snprintf(e->hint, sizeof e->hint,
+                 "the heap dump record at 0x%llx has about %s too many: bytes were inserted, or the next header was lost", at,
                  size);
     else
         return NULL;
@@ -206,9 +224,16 @@ static bool has_objects_without_roots(const struct engine *e)
            all == objects + counts[SUB_CLASS_DUMP] + counts[SUB_PRIMITIVE_ARRAY_NODATA] + counts[SUB_HEAP_DUMP_INFO];
 }
 
+/* The last record is a heap dump record. */
+static bool is_within_heap_dump(const struct engine *e)
+{
+    return e->last_heap.record_at && e->last_heap.record_at == e->position.record_at;
+}
+
 const char *choose_hint(struct engine *e)
 {
-    enum { LEAST_MISSING = 16, LEAST_STRIPPED = 2 }; /* a lost segment, and a stripped dump, have more */
+    /* Of a lost segment; of strings, after more than one wrong byte; of a stripped dump. */
+    enum { LEAST_MISSING = 16, LEAST_STRINGS = 4, LEAST_STRIPPED = 2 };
     static const char within[] = "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
     bool lost_something = e->file.losses.definitions || e->file.losses.heap_dump;
     bool resumed = lost_something && !e->framing.truncated;
@@ -230,6 +255,8 @@ const char *choose_hint(struct engine *e)
                            ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
                        : resumed                     ? within
                        : e->framing.within_subrecord ? EARLY_END
+                       : is_within_heap_dump(e)
+                           ? "the dump was truncated (" EARLY_END "), a part in the middle was lost, or a length is wrong"
                                                      : "the dump was truncated (" EARLY_END "), or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
         {RULE_REC_016, "the VM was killed, or the disk was full, before the heap dump was written"},
@@ -260,6 +287,9 @@ const char *choose_hint(struct engine *e)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
+    if (is_malformed && e->framing.heap_until && e->run.sum.sound_until == e->framing.heap_until)
+        return "no whole record follows the last heap dump: the dump was truncated there, something was appended to it, or its "
+               "length is wrong";
     if (e->framing.stripped.count >= LEAST_STRIPPED && e->file.version == V103)
         return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.doubled.size)
@@ -277,9 +307,13 @@ const char *choose_hint(struct engine *e)
     if (lost_something)
         return within;
     if (totals[RULE_STR_006] > e->run.summary->quirks[RULE_STR_006] + e->run.summary->quirk_notes[RULE_STR_006])
-        return "strings are missing that names refer to: bytes among the UTF8 records were lost, or never written";
+        return totals[RULE_STR_006] < LEAST_STRINGS
+                   ? "strings are missing that names refer to: their records were lost or damaged, or IDs are wrong"
+                   : "strings are missing that names refer to: bytes among the UTF8 records were lost or never written, or a "
+                     "length there is wrong";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
-        return "a whole segment or part of the heap dump was lost, or what wrote the dump left objects out";
+        return "a whole segment or part of the heap dump was lost, references in it are wrong, or what wrote the dump left "
+               "objects out";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";
     return NULL;

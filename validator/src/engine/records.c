@@ -23,6 +23,8 @@ static void end_heap_record(struct engine *e, bool complete)
     if (!complete) {
         lose_part(e);
         report_truncated(e);
+    } else if (e->position.record_tag == TAG_HEAP_DUMP && e->in.offset == stated_heap_end(&e->position)) {
+        e->framing.heap_until = e->in.offset;
     }
     if (!e->heap.begun || e->heap.open || (e->resume.pending && e->resume.in_heap))
         return;
