@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from test_field import HEADER, HEAPS, check, read, record_offsets
+from test_field import HEADER, HEAPS, NAMES, check, read, record_offsets
 from tool import SOURCE
 
 DRAWS = int(os.environ.get("HPROF_DRAWS", "4"))
@@ -27,11 +27,11 @@ EARLY = "the disk was full|the VM was killed"
 
 @functools.cache
 def dump_of(producer: str) -> bytes:
-    if producer != "android":
+    if producer in NAMES:
         return read(producer)
     if "HPROF_GEN" not in os.environ:
         pytest.skip("needs hprof-gen")
-    command = [os.environ["HPROF_GEN"], "--like", "android", "--objects", "10000", "--seed", str(random.randrange(1 << 32))]
+    command = [os.environ["HPROF_GEN"], "--like", producer, "--objects", "10000", "--seed", str(random.randrange(1 << 32))]
     return subprocess.run(command, capture_output=True, check=True, cwd=SOURCE).stdout
 
 
@@ -125,3 +125,15 @@ def test_no_other_cause_is_named(kind: Kind, tmp_path: Path) -> None:
     # Lengths or zeros in the data may look like other damage by chance: in 1 of 300 draws.
     assert len(wrong) <= max(2, len(PRODUCERS) * DRAWS // 100), f"seed {seed}: {wrong}"
     assert right >= kind.at_least * (invalid - 2), f"seed {seed}: {right} of {invalid}"
+
+
+@pytest.mark.parametrize("producer", ["android", "graalvm", "mat"])
+def test_a_damaged_tag_is_an_error(producer: str, tmp_path: Path) -> None:
+    """Who writes such dumps writes no records of other tags."""
+    data, seed = bytes(dump_of(producer)), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    records = [body - 9 for tag, body, _ in record_offsets(data) if tag in (1, *HEAPS)]
+    for _ in range(DRAWS):
+        at, tag = dice.choice(records), dice.choice([0, 8, 9, *range(0x2D, 0x100)])
+        found = check(data[:at] + bytes([tag]) + data[at + 1 :], tmp_path)
+        assert found["errors"], f"seed {seed}, {tag:#x} at {at:#x}: {found['totals']}"
