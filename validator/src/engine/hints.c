@@ -151,7 +151,7 @@ static void show_size(char to[32], uint64_t bytes)
     enum { KIB = 1024 };
 
     if (bytes < KIB)
-        snprintf(to, 32, "%llu bytes", (unsigned long long)bytes);
+        snprintf(to, 32, "%llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
     else
         snprintf(to, 32, "%llu KB", (unsigned long long)(bytes + KIB / 2) / KIB);
 }
@@ -186,7 +186,8 @@ static const char *describe_gap(struct engine *e)
     show_size(size, missing ? missing : extra);
     if (missing)
         snprintf(e->hint, sizeof e->hint,
-                 "about %s are missing in the heap dump record at 0x%llx: a part in the middle was lost", size, at);
+                 "about %s %s missing in the heap dump record at 0x%llx: a part in the middle was lost", size,
+                 missing == 1 ? "is" : "are", at);
     else if (extra > e->run.sum.skipped && extra >= LEAST_RECORD) /* most of them are sub-records */
         snprintf(
             e->hint, sizeof e->hint,
