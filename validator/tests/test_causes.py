@@ -25,14 +25,16 @@ LENGTH = "a length is wrong, or a part in the middle is missing or wrong"
 EARLY = "the disk was full|the VM was killed"
 
 
-@functools.cache
-def dump_of(producer: str) -> bytes:
-    if producer in NAMES:
-        return read(producer)
+def made(*options: str) -> bytes:
     if "HPROF_GEN" not in os.environ:
         pytest.skip("needs hprof-gen")
-    command = [os.environ["HPROF_GEN"], "--like", producer, "--objects", "10000", "--seed", str(random.randrange(1 << 32))]
+    command = [os.environ["HPROF_GEN"], *options, "--seed", str(random.SystemRandom().randrange(1 << 32))]
     return subprocess.run(command, capture_output=True, check=True, cwd=SOURCE).stdout
+
+
+@functools.cache
+def dump_of(producer: str) -> bytes:
+    return read(producer) if producer in NAMES else made("--like", producer, "--objects", "10000")
 
 
 def place(data: bytes, dice: random.Random, size: int = 0, first: int = HEADER) -> int:
@@ -137,3 +139,17 @@ def test_a_damaged_tag_is_an_error(producer: str, tmp_path: Path) -> None:
         at, tag = dice.choice(records), dice.choice([0, 8, 9, *range(0x2D, 0x100)])
         found = check(data[:at] + bytes([tag]) + data[at + 1 :], tmp_path)
         assert found["errors"], f"seed {seed}, {tag:#x} at {at:#x}: {found['totals']}"
+
+
+@pytest.mark.parametrize("producer", ["hotspot-25", "jdk8-agent"])
+def test_heap_dumps_that_are_alike_are_no_bytes_that_are_there_twice(producer: str, tmp_path: Path) -> None:
+    """If bytes of the second are lost, what follows them, and the third up to there, is there once more before."""
+    data, seed = made("--like", producer, "--heap-dumps", "3", "--objects", "300"), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]
+    (first, _), (_, end) = heaps[len(heaps) // 3], heaps[2 * len(heaps) // 3 - 1]
+    for _ in range(DRAWS):
+        size = dice.choice([1, 100, 512, PAGE])
+        at = dice.randrange(first, end - size)
+        cause = check(data[:at] + data[at + size :], tmp_path)["hint"] or ""
+        assert "twice" not in cause, f"seed {seed}, {size} at {at:#x}: {cause}"

@@ -43,6 +43,13 @@ static void note_doubled(struct engine *e, const struct doubled *d)
     e->framing.doubled.size = d->size;
 }
 
+/* Heap dumps of a file may be alike. If bytes are lost in a later one, what precedes the loss in it and what follows the loss in the
+ * one before are there twice, too. */
+static bool are_heap_dumps_alike(const struct engine *e, const struct doubled *d)
+{
+    return e->heap.begun && (e->framing.complete_until || e->framing.heap_until) && e->heap.begin >= d->at - d->size;
+}
+
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
 {
     uint64_t first = failed_at > MOST ? failed_at - MOST : 0;
@@ -59,7 +66,7 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
         is_found = are_twice(&s, (size_t)(failed_at - first) + head, d);
     d->at += first;
     d->last += first;
-    return is_found;
+    return is_found && !are_heap_dumps_alike(e, d);
 }
 
 void look_for_doubled(struct engine *e)
@@ -76,7 +83,8 @@ void look_for_doubled(struct engine *e)
     s = look_far(e);
     if (are_twice(&s, (size_t)(here - first), &d)) {
         d.at += first;
-        note_doubled(e, &d);
+        if (!are_heap_dumps_alike(e, &d))
+            note_doubled(e, &d);
     }
     go_to(e, here);
 }
