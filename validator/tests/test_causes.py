@@ -153,3 +153,12 @@ def test_heap_dumps_that_are_alike_are_no_bytes_that_are_there_twice(producer: s
         at = dice.randrange(first, end - size)
         cause = check(data[:at] + data[at + size :], tmp_path)["hint"] or ""
         assert "twice" not in cause, f"seed {seed}, {size} at {at:#x}: {cause}"
+
+
+@pytest.mark.parametrize("producer", ["jdk25", "android"])
+def test_the_tag_of_the_first_segment_is_wrong(producer: str, tmp_path: Path) -> None:
+    """By SPEC.md it is a heap dump of its own then, which the segments after it need."""
+    data = bytes(dump_of(producer))
+    first = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    cause = check(data[:first] + b"\x0c" + data[first + 1 :], tmp_path)["hint"]
+    assert cause.startswith(f"the tag at {first:#x} is wrong")

@@ -45,16 +45,17 @@ enum { OVERLONG_MOST = 4 };
 struct framing {
     struct overlong overlong[OVERLONG_MOST]; /* those whose end was not passed: each ends after the ones before it */
     unsigned overlong_count;
-    bool truncated;          /* the dump ended early, so nothing is reported to be missing */
-    bool gave_up;            /* truncated, only because no way was found */
-    bool stopped;            /* what follows cannot be checked */
-    bool within_subrecord;   /* the dump ends within a sub-record to which lengths lead: it was truncated */
-    bool failed;             /* because of something other than an early end */
-    bool second_header;      /* a header is where a record should be: two files were joined */
-    uint64_t zeros_at;       /* zeros are where a record or a sub-record should be; 0 for none */
-    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
-    uint64_t heap_until;     /* the end of the latest HEAP_DUMP that ends where its length says; 0 for none */
-    bool segment_reported;   /* REC-005 was reported */
+    bool truncated;           /* the dump ended early, so nothing is reported to be missing */
+    bool gave_up;             /* truncated, only because no way was found */
+    bool stopped;             /* what follows cannot be checked */
+    bool within_subrecord;    /* the dump ends within a sub-record to which lengths lead: it was truncated */
+    bool failed;              /* because of something other than an early end */
+    bool second_header;       /* a header is where a record should be: two files were joined */
+    uint64_t zeros_at;        /* zeros are where a record or a sub-record should be; 0 for none */
+    uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END; 0 for none */
+    uint64_t heap_until;      /* the end of the latest HEAP_DUMP that ends where its length says; 0 for none */
+    uint64_t before_segments; /* a HEAP_DUMP that segments follow directly: it may be one of them; 0 for none */
+    bool segment_reported;    /* REC-005 was reported */
     struct unproven {
         uint64_t from, count;
         uint64_t skipped_before; /* what was skipped before the first */
@@ -65,15 +66,16 @@ struct framing {
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
-    struct { /* the first heap dump record that does not end where its length says, although records follow it, or the dump ends */
+    struct
+    { /* the first heap dump record that does not end where its length says, although records follow it, or the dump ends */
         uint64_t at, missing, extra; /* its offset, and the bytes that it lacks or has too many */
         bool ends_dump;
     } gap;
     uint64_t left_out_end; /* the last declared end of a heap dump record that was left out with what precedes and follows it */
-    struct { /* the first bytes that are there twice, one after the other: the second copy */
+    struct {               /* the first bytes that are there twice, one after the other: the second copy */
         uint64_t at, size;
     } doubled;
-    struct { /* primitive arrays before failures that have no elements */
+    struct {           /* primitive arrays before failures that have no elements */
         uint64_t last; /* no other begins before this offset */
         unsigned count;
     } stripped;

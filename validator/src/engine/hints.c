@@ -212,6 +212,14 @@ static const char *describe_doubled(struct engine *e)
     return e->hint;
 }
 
+static const char *describe_wrong_tag(struct engine *e)
+{
+    snprintf(e->hint, sizeof e->hint,
+             "the tag at 0x%llx is wrong: the segments after this record are of its heap dump, as they refer to what it holds",
+             (unsigned long long)e->framing.before_segments);
+    return e->hint;
+}
+
 /* A heap in which nothing is reachable. A sample of a few objects needs no roots. */
 static bool has_objects_without_roots(const struct engine *e)
 {
@@ -256,9 +264,9 @@ const char *choose_hint(struct engine *e)
                            ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
                        : resumed                     ? within
                        : e->framing.within_subrecord ? EARLY_END
-                       : is_within_heap_dump(e)
-                           ? "the dump was truncated (" EARLY_END "), a part in the middle was lost, or a length is wrong"
-                                                     : "the dump was truncated (" EARLY_END "), or a length is wrong"},
+                       : is_within_heap_dump(e)      ? "the dump was truncated (" EARLY_END
+                                                  "), a part in the middle was lost, or a length is wrong"
+                                                : "the dump was truncated (" EARLY_END "), or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
         {RULE_REC_016, "the VM was killed, or the disk was full, before the heap dump was written"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
@@ -286,6 +294,8 @@ const char *choose_hint(struct engine *e)
                "dump again, in binary mode";
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
+    if (e->framing.before_segments && (totals[RULE_OBJ_002] || totals[RULE_REF_001]) && !is_malformed)
+        return describe_wrong_tag(e);
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
     if (is_malformed && e->framing.heap_until && e->run.sum.sound_until == e->framing.heap_until)
