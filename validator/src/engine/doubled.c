@@ -43,8 +43,8 @@ static void note_doubled(struct engine *e, const struct doubled *d)
     e->framing.doubled.size = d->size;
 }
 
-/* Heap dumps of a file may be alike. If bytes are lost in a later one, what precedes the loss in it and what follows the loss in the
- * one before are there twice, too. */
+/* Heap dumps of a file may be alike. If a later one lacks bytes, those after them in the dump before it, and those before them in
+ * it, are there twice, too. */
 static bool are_heap_dumps_alike(const struct engine *e, const struct doubled *d)
 {
     return e->heap.begun && (e->framing.complete_until || e->framing.heap_until) && e->heap.begin >= d->at - d->size;

@@ -66,18 +66,17 @@ struct framing {
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
-    struct
-    { /* the first heap dump record that does not end where its length says, although records follow it, or the dump ends */
+    struct { /* the first heap dump record that does not end where its length says, although records follow, or the dump ends */
         uint64_t at, missing, extra; /* its offset, and the bytes that it lacks or has too many */
         bool ends_dump;
     } gap;
-    uint64_t left_out_end; /* the last declared end of a heap dump record that was left out with what precedes and follows it */
+    uint64_t left_out_end; /* the latest declared end of a heap dump record that lies in what was left out */
     struct {               /* the first bytes that are there twice, one after the other: the second copy */
         uint64_t at, size;
     } doubled;
-    struct {           /* primitive arrays before failures that have no elements */
-        uint64_t last; /* no other begins before this offset */
-        unsigned count;
+    struct {
+        unsigned count; /* of primitive arrays before failures whose elements were left out */
+        uint64_t last;  /* no other begins before this offset */
     } stripped;
     uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t looked_until;   /* the same of those where reading went on */

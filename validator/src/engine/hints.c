@@ -9,6 +9,7 @@
 
 #define LATIN1 "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
+#define TRUNCATED "the dump was truncated (" EARLY_END ")"
 
 enum { REPLACED_LEAST = 2 };
 
@@ -89,7 +90,7 @@ static void doubt_zeros(struct engine *e, uint64_t here)
     enum { SECTOR = 512 };
     uint64_t size = here - e->framing.zeros_at, zeros = 0;
 
-    if (size > WAY_SIGHT || here % SECTOR == 0 || !go_to(e, e->framing.zeros_at) || look_at(&e->in, size, size) < size)
+    if (size > WAY_SIGHT || here % SECTOR == 0 || !go_to(e, e->framing.zeros_at) || look_at(&e->in, (size_t)size, size) < size)
         return;
     while (zeros < size && !e->in.at[zeros])
         zeros++;
@@ -259,14 +260,13 @@ const char *choose_hint(struct engine *e)
         {RULE_GZ_005, end_is_there(e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
                           : EARLY_END},
-        {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
+        {RULE_REC_001, TRUNCATED ", or other bytes were appended"},
         {RULE_REC_002, end_is_there(e)
                            ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
                        : resumed                     ? within
                        : e->framing.within_subrecord ? EARLY_END
-                       : is_within_heap_dump(e)      ? "the dump was truncated (" EARLY_END
-                                                  "), a part in the middle was lost, or a length is wrong"
-                                                : "the dump was truncated (" EARLY_END "), or a length is wrong"},
+                       : is_within_heap_dump(e)      ? TRUNCATED ", a part in the middle was lost, or a length is wrong"
+                                                     : TRUNCATED ", or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
         {RULE_REC_016, "the VM was killed, or the disk was full, before the heap dump was written"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
