@@ -782,6 +782,20 @@ static void doubt_long_instance(struct oracle *o, uint64_t tag_at)
         doubt(o, tag_at);
 }
 
+/* M.2: an object array whose elements begin with what no ID does, or with the tag of an object, may take other sub-records for its
+ * elements. */
+static void doubt_elements(struct oracle *o, uint64_t tag_at, uint64_t size)
+{
+    unsigned id_size = o->d->id_size;
+    if (u1(o->d, tag_at) != OBJECT_ARRAY_DUMP)
+        return;
+    for (uint64_t at = tag_at + 1 + 2 * id_size + 8; at < tag_at + size; at += id_size) {
+        uint64_t first = u1(o->d, at);
+        if (id_size == 8 ? first != 0 : first >= CLASS_DUMP && first <= PRIMITIVE_ARRAY_DUMP)
+            doubt(o, tag_at);
+    }
+}
+
 /* M.2: other items may be sought within a long record whose length no count confirms, unless the whole dump is short. A long string
  * that begins with the tag of a sub-record may be a heap dump record. */
 static void doubt_long_record(struct oracle *o, uint64_t at)
@@ -857,6 +871,7 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
             return;
         }
         doubt_long_instance(o, at);
+        doubt_elements(o, at, e.size);
         last[count++ % DOUBTFUL] = at;
         read_subrecord[u1(o->d, at)](o, at + 1);
         o->report->subrecords[u1(o->d, at)]++;

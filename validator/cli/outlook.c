@@ -192,6 +192,8 @@ static bool can_repair(const struct report *report, size_t rule)
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0 &&
                (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
+    if (s->header_lost)
+        return true;
     if (has_nothing_to_keep(s))
         return false;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) && !has_finding(s, "GZ-007")
@@ -273,12 +275,12 @@ static void print_commands(const struct report *report, const struct gravest *g)
         snprintf(options, sizeof options, "--repair %s", copy_name(report->whole));
         print_command(report, "fix", options, report->whole);
     }
-    if (g->can_repair) {
+    if (g->can_repair || s->found_lost) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options,
+        print_command(report, s->version[0] != '\0' || s->transfer != 0 || s->header_lost ? "fix" : "try", options,
                       report->file); /* the header may be lost */
     }
-    if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))
+    if (s->hint != NULL && (g->can_repair || s->found_lost || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */
     if (g->offset != HPROF_NO_OFFSET) {
         snprintf(options, sizeof options, "--show %s", format_offset(offset, g->offset, report->decimal));

@@ -143,6 +143,8 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
     if (repair->left_out == 0 && repair->text_before == 0)
         fputs("nothing was left out\n", out);
     print_undone(out, repair);
+    if (repair->header_made)
+        fputs("made: a header, in place of the first 31 bytes\n", out);
     if (repair->version_mended)
         fputs("mended: the version is 1.0.2, since 1.0.1 has no segments\n", out);
     if (repair->lengths_mended > 0)

@@ -13,6 +13,7 @@ from losses import (
     MANY_BYTES,
     OBJECTS,
     ONE_FAULT,
+    PAGE,
     PRIMITIVES,
     RECORD_HEADER,
     SEGMENT,
@@ -25,7 +26,7 @@ from losses import (
     repair,
 )
 from some_cases import any_one
-from tool import SOURCE, report_one
+from tool import SOURCE, report_one, run
 
 from hprof_conformance import gold
 
@@ -105,7 +106,36 @@ def test_a_count_that_leads_to_another_subrecord_is_not_believed(original: Origi
         (count,) = struct.unpack_from(">I", data, one.at + i + 5)
         count += (others[-1] - one.end) // width
         loss = repair(original, [Damage(one.at + i + 5, one.at + i + 9, struct.pack(">I", count), "count")], tmp_path)
+        checked = run("--profile", "auto", tmp_path / "broken.hprof").out
+        assert "fix: hprof-validate --repair" in checked or "mended: the size" not in loss.output, f"seed {seed}: {checked}"
         assert (loss.status, loss.new) == (0, 0) and loss.beyond_bytes <= max(1000, len(data) // 200), f"seed {seed}: {loss}"
+
+
+def test_a_count_of_references_takes_no_objects(original: Original, tmp_path: Path) -> None:
+    """Wherever the count leads to, the array ends where the next object begins, and elements that are none name nothing."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    i, data = original.id_size, original.data
+    whole, damaged = tmp_path / "whole.hprof", tmp_path / "damaged.hprof"
+    whole.write_bytes(data)
+    expected = report_one("--profile", "auto", whole)
+    for _ in range(4):
+        n = dice.choice([n for n, s in enumerate(original.heap) if data[s.at] == OBJECTS])
+        one = original.heap[n]
+        room = next((a.at for a, b in zip(original.heap[n:], original.heap[n + 1 :], strict=False) if a.end != b.at), len(data) - 9)
+        objects = [s for s in original.heap[n + 1 : n + 20] if s.end < room and data[s.at] in (INSTANCE, OBJECTS, PRIMITIVES)]
+        if len(objects) < 19:  # fewer are too little evidence
+            continue
+        least = objects[-1].end - one.end
+        count = (one.end - one.at - 2 * i - 9 + dice.randrange(least, max(least + 1, room - one.end))) // i
+        damage = Damage(one.at + i + 5, one.at + i + 9, struct.pack(">I", count), "count")
+        damaged.write_bytes(damage.apply(data))
+        for report in (report_one("--profile", "auto", path, stdin=damage.apply(data)) for path in (damaged, "-")):
+            assert [(f["rule"], f["offset"]) for f in report["findings"] if f["severity"] == "error"] == [("REC-015", one.at)], seed
+            for fact in ("counts", "missing_objects", "warnings"):
+                assert report[fact] == expected[fact], (seed, fact)
+        loss = repair(original, [damage], tmp_path)
+        assert (loss.status, loss.new, loss.beyond) == (0, 0, 0), f"seed {seed}: {loss}"
 
 
 def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) -> None:
@@ -126,6 +156,50 @@ def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) ->
         kept = sum(file["counts"][tag] for tag in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP"))
         least = objects - 100 if faults == 1 else objects * 3 // 4  # a second fault may hide how the first one goes on
         assert least <= kept <= objects, seed
+
+
+def test_a_dump_that_is_begun_anew_is_read(original: Original, tmp_path: Path) -> None:
+    """A download broke off, and began anew after what was there. All that it has is kept. Where it broke off, what follows may by
+    chance be the rest of a sub-record."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    whole = {original.data[s.at : s.end] for s in original.heap}
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for _ in range(3):
+        cut = dice.randrange(64, len(original.data))
+        broken.write_bytes(original.data[:cut] + original.data)
+        done = run("--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0, (seed, cut, done.out)
+        repaired = read(copy.read_bytes())
+        kept = {repaired.data[s.at : s.end] for s in repaired.heap}
+        assert whole <= kept and len(kept - whole) <= 2, (seed, cut, done.out)
+
+
+def test_a_damaged_header_is_made_anew(original: Original, tmp_path: Path) -> None:
+    """What is left of it is kept. Without any of it, more can be read with the right size of IDs than with the other one."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    data, at = original.data, dice.randrange(17)  # not the digit of the version
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for kind, damaged in {
+        "a byte of the text": data[:at] + bytes([data[at] ^ dice.randrange(1, 256)]) + data[at + 1 :],
+        "the size of IDs": data[:19] + dice.choice((bytes(4), b"\0\0\0\x09", dice.randbytes(4))) + data[23:],
+        "random bytes": dice.randbytes(HEADER) + data[HEADER:],
+        "a page of zeros": bytes(PAGE) + data[PAGE:],
+        "the beginning lost": data[dice.randrange(1, 4 * PAGE) :],
+    }.items():
+        broken.write_bytes(damaged)
+        assert f"fix: hprof-validate --repair fixed.hprof {broken}" in run(broken).out, (seed, kind)
+        done = run("--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0, (seed, kind, done.out)
+        content = copy.read_bytes()
+        if kind in {"a byte of the text", "the size of IDs"}:
+            assert content == data, (seed, kind)
+        elif kind == "random bytes":
+            assert (content[19:23], content[HEADER:]) == (data[19:23], data[HEADER:]), (seed, kind)
+        else:  # strings, which are first, are lost, or the threads of the agent
+            lost = {data[s.at : s.end] for s in original.heap} - {content[s.at : s.end] for s in read(content).heap}
+            assert sum(len(x) for x in lost) <= len(data) // 100, (seed, kind, done.out)
 
 
 def with_array(original: Original, content: bytes, at: int) -> tuple[bytes, int]:

@@ -171,6 +171,8 @@ struct hprof_summary {
     unsigned transfer;                     /* HPROF_TRANSFER_*: what a transfer has done to the dump, by its first bytes */
     size_t kindest_profile;                /* index of the profile in which the dump has the fewest errors */
     bool is_part;                          /* a part of a dump, FILE.p0 or another, which has no header */
+    bool header_lost;                      /* the header is damaged or lost; a repair makes one */
+    bool found_lost;                       /* missing objects lie within others; a repair gets them back */
 };
 
 static inline void hprof_summary_init(struct hprof_summary *summary)
@@ -427,6 +429,7 @@ struct hprof_repair_result {
     uint64_t stand_in_loads;       /* LOAD_CLASSes that were added */
     bool incomplete;               /* the copy, as in hprof_summary: what is missing cannot be brought back */
     bool version_mended;           /* the dump says 1.0.1, and has segments: the copy says 1.0.2 */
+    bool header_made;              /* in place of the first 31 bytes, because the header was damaged or lost */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

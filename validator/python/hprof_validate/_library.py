@@ -62,7 +62,7 @@ class CSummary(Structure):
         ("quirk_errors", c_uint64), ("quirk_warnings", c_uint64), ("incomplete", c_bool), ("missing_objects", c_uint64),
         ("missing_undecided", c_bool), ("memory_needed", c_uint64), ("hint", c_char_p), ("failure", c_char * FAILURE_SIZE),
         ("totals", c_uint64 * RULE_ROOM), ("quirks", c_uint64 * RULE_ROOM), ("quirk_notes", c_uint64 * RULE_ROOM),
-        ("transfer", c_uint), ("kindest_profile", c_size_t), ("is_part", c_bool),
+        ("transfer", c_uint), ("kindest_profile", c_size_t), ("is_part", c_bool), ("header_lost", c_bool), ("found_lost", c_bool),
     ]
 
 

@@ -343,7 +343,7 @@ static bool check_array_class(struct checker *ck, const uint8_t *raw_id, uint64_
     return in_object_array;
 }
 
-bool check_object_array(struct checker *ck)
+bool check_object_array(struct checker *ck, uint64_t size)
 {
     unsigned id = ck->file->id_size;
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
@@ -361,7 +361,7 @@ bool check_object_array(struct checker *ck)
     if (ck->heap->segment.arrays)
         array_log_begin(ck->heap->segment.arrays, &ck->heap->objects, r.object_id, r.class_id);
     input_advance(ck->in, head);
-    for (left = (uint64_t)r.elements * id; left;) {
+    for (left = (size - head) / id * id; left;) {
         size_t wanted = (size_t)(left < most ? left : most);
 
         if (input_need(ck->in, wanted) < wanted)

@@ -63,7 +63,7 @@ bool check_subrecord(struct checker *ck, uint64_t size)
         complete = check_instance(ck);
         break;
     case SUB_OBJECT_ARRAY_DUMP:
-        complete = check_object_array(ck);
+        complete = check_object_array(ck, size);
         break;
     case SUB_PRIMITIVE_ARRAY_DUMP:
         complete = check_primitive_array(ck);

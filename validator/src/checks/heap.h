@@ -136,7 +136,7 @@ const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, 
 /* Check one sub-record that is not plain (plain_objects.h), at the start of the window, which holds its fixed part. Afterwards the
  * window is after it; false if the dump ends before. */
 bool check_instance(struct checker *ck);
-bool check_object_array(struct checker *ck);
+bool check_object_array(struct checker *ck, uint64_t size); /* as it was read: the count may be wrong */
 bool check_primitive_array(struct checker *ck);
 /* The size, with the tag, that its class gives the instance at p; 0 if the class is unknown or the instance has that size. */
 uint64_t size_by_class(struct checker *ck, const uint8_t *p);

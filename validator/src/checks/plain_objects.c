@@ -97,6 +97,25 @@ void refer_elements(struct segment *s, bool is_object_array, uint64_t array_id, 
         refer_all(s, &s->referenced, ID_REFERENCED, array_id, p, n, form);
 }
 
+/* Whether no element is doubtful (is_doubtful_element()), in loops that a compiler makes vectors of. */
+HOT bool elements_are_plain(const uint8_t *p, size_t n, const struct form form)
+{
+    static const uint8_t first_byte[8] = {0xff}, first_bits[8] = {0xfc}, object_tag[8] = {SUB_CLASS_DUMP};
+    const uint64_t mask = native_load(form.id_size == 8 ? first_byte : first_bits, form.id_size),
+                   tag = native_load(object_tag, form.id_size);
+    uint64_t all = 0;
+    uint32_t tags = 0;
+
+    if (form.id_size == 8) {
+        for (size_t i = 0; i < n; i++)
+            all |= native_load(p + i * 8, 8);
+        return !(all & mask);
+    }
+    for (size_t i = 0; i < n; i++)
+        tags |= ((uint32_t)native_load(p + i * 4, 4) & (uint32_t)mask) == (uint32_t)tag;
+    return !tags;
+}
+
 /* Out of the loops, like check_wide(). */
 static __attribute__((noinline)) void log_array(struct segment *s, const uint8_t *p, size_t elements, uint64_t offset)
 {
@@ -302,7 +321,7 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct b
         return 0;
     if (__builtin_expect(!is_hot_array(s, class, raw_id), 0) && !s->meet->array_class(s, raw_id_at, offset))
         return 0;
-    if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
+    if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form) || !elements_are_plain(p + head, elements, form))
         return 0;
     if (class->kind == HOT_OBJECT_ARRAY)
         refer_all(s, &t->element, ID_ELEMENT, array_id, p + head, elements, form);

@@ -40,6 +40,7 @@ static bool read_header(struct engine *e)
     if (check_header(&e->ck, e->framing.truncated || e->garbage_after || e->in.error || e->run.memory.exhausted))
         return true;
     e->framing.stopped = true;
+    e->run.sum.header_lost = dump_follows(e);
     return false;
 }
 

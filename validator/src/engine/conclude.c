@@ -111,6 +111,8 @@ static void summarize_counts(struct engine *e)
     sum->sound_until = counts->sound_until < counts->bytes ? counts->sound_until : counts->bytes;
     sum->skipped = counts->skipped;
     sum->is_part = counts->is_part;
+    sum->header_lost = counts->header_lost;
+    sum->found_lost = counts->found_lost;
     sum->references = counts->references;
     memcpy(sum->record_counts, counts->record_counts, sizeof sum->record_counts);
     memcpy(sum->subrecord_counts, counts->subrecord_counts, sizeof sum->subrecord_counts);

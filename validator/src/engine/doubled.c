@@ -1,11 +1,14 @@
 /* See doubled.h. */
 #include "engine/doubled.h"
 
+#include "format/header.h"
+
 enum {
     LEAST = 64,           /* bytes: fewer may be alike by chance */
     MOST = WAY_SIGHT / 2, /* a pipe can go back over both copies */
     PROBE = 32,           /* bytes that are sought before a failure */
-    HEAD = 64             /* a header that crosses the beginning of the second copy is no longer */
+    HEAD = 64,            /* a header that crosses the beginning of the second copy is no longer, */
+    CLASS = 64 << 10      /* nor is a CLASS_DUMP that fails before it */
 };
 
 /* The nearest place before some bytes where they are, too; SIZE_MAX if there is none, or if the bytes are all the same. */
@@ -30,7 +33,7 @@ static bool are_twice(const struct sight *s, size_t at, struct doubled *d)
         from--;
     while (until < s->size && until - from < 2 * size && s->at[until] == s->at[until - size])
         until++;
-    *d = (struct doubled){from, until - size, size};
+    *d = (struct doubled){from, until - size, size, 0};
     return until - from >= size;
 }
 
@@ -50,6 +53,60 @@ static bool are_heap_dumps_alike(const struct engine *e, const struct doubled *d
     return e->heap.begun && (e->framing.complete_until || e->framing.heap_until) && e->heap.begin >= d->at - d->size;
 }
 
+/* How many bytes of the input from an offset on are those from another one on; no more than a number. */
+static uint64_t count_alike(const struct input *in, uint64_t one, uint64_t other, uint64_t most)
+{
+    enum { BLOCK = 4096 };
+    uint8_t a[BLOCK], b[BLOCK];
+    uint64_t alike = 0;
+
+    while (alike < most) {
+        size_t n = most - alike < BLOCK ? (size_t)(most - alike) : BLOCK, i = 0;
+
+        if (input_read_at(in, one + alike, a, n) < n || input_read_at(in, other + alike, b, n) < n)
+            break;
+        while (i < n && a[i] == b[i])
+            i++;
+        alike += i;
+        if (i < n)
+            break;
+    }
+    return alike;
+}
+
+static bool is_header_at(const struct input *in, uint64_t offset)
+{
+    uint8_t magic[HEADER_MAGIC_SIZE];
+
+    return input_read_at(in, offset, magic, sizeof magic) == sizeof magic && is_header_magic(magic);
+}
+
+/* Whether the dump begins anew at an offset: a copy broke off there, and was made again, perhaps more than once, until it had all
+ * that was there before. */
+static bool begins_anew_at(struct engine *e, uint64_t at, struct doubled *d)
+{
+    uint64_t begin = e->framing.begin, there = at - begin, alike;
+
+    for (uint64_t anew = at; is_header_at(&e->in, anew) && may_look_again(&e->framing.looked_again, at, there); anew += alike) {
+        alike = count_alike(&e->in, begin, anew, there);
+        if (alike == there) {
+            *d = (struct doubled){at, at + count_alike(&e->in, at, anew + there, there), anew - begin, anew};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the dump begins anew at a header in the sight, which begins at `first`. */
+static bool begins_anew(struct engine *e, const struct sight *s, uint64_t first, size_t until, struct doubled *d)
+{
+    for (size_t at = until < s->size ? until : s->size; at-- > 0 && first + at > e->framing.begin;)
+        if (s->at[at] == *HEADER_MAGIC && s->size - at >= HEADER_MAGIC_SIZE && is_header_magic(s->at + at) &&
+            begins_anew_at(e, first + at, d))
+            return true;
+    return false;
+}
+
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
 {
     uint64_t first = failed_at > MOST ? failed_at - MOST : 0;
@@ -62,6 +119,8 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
         return false;
     e->framing.sought_until = failed_at;
     s = look_far(e);
+    if (input_can_go_anywhere(&e->in) && begins_anew(e, &s, first, (size_t)(failed_at - first) + CLASS, d))
+        return true;
     for (size_t head = 0; head <= HEAD && !is_found; head += HEAD)
         is_found = are_twice(&s, (size_t)(failed_at - first) + head, d);
     d->at += first;
@@ -97,6 +156,10 @@ bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum
         !go_to(e, there))
         return false;
     *record_end = end;
+    if (d->begin && !e->framing.begin)
+        e->framing.doubled.size = 0;
+    if (d->begin)
+        e->framing.begin = d->begin;
     note_doubled(e, d);
     return true;
 }

@@ -1,4 +1,5 @@
-/* Bytes that are there twice, one after the other, as a copy leaves them that was resumed at the wrong place (RULES.md M.2).
+/* Bytes that are there twice, one after the other, as a copy leaves them that was resumed at the wrong place, or begun anew after
+ * what was there (RULES.md M.2).
  * Reading fails in the second copy, with the item that crosses its beginning; without it nothing is wrong. */
 #ifndef HPROF_DOUBLED_H
 #define HPROF_DOUBLED_H
@@ -8,6 +9,7 @@
 /* The second copy: `size` bytes, from `at` or from any later offset up to `last` on. */
 struct doubled {
     uint64_t at, last, size;
+    uint64_t begin; /* of the whole dump, if a copy of it was begun anew; else 0 */
 };
 
 /* Reading failed at an offset: whether that lies in a second copy. The input moves. No byte before an earlier failure is compared

@@ -78,6 +78,7 @@ struct framing {
         unsigned count; /* of primitive arrays before failures whose elements were left out */
         uint64_t last;  /* no other begins before this offset */
     } stripped;
+    uint64_t begin;          /* of the dump: it may be begun anew */
     uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t looked_until;   /* the same of those where reading went on */
     uint64_t failed_at;      /* the latest malformed sub-record where no records follow */
@@ -239,7 +240,7 @@ void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
 
 /* ---- lost_objects.c ---- */
 /* At the end of a heap dump, whose objects are known up to an offset: finds lost objects, if the caller reads the dump after the
- * check. */
+ * check, or to say that they are there. */
 void find_lost_objects(struct engine *e, uint64_t end);
 
 /* ---- heap_records.c ---- */
@@ -268,11 +269,12 @@ uint64_t first_doubted(const struct engine *e, uint64_t at);
  * and sets e->resume. Only with `may_be_here` may it begin at that offset itself. False if there is none, or the input cannot go
  * back to that offset; then the input may have moved. */
 bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool may_be_here);
-/* Whether a chain of sub-records begins within the one here, of `size` bytes, and leads past its end. Then goes on with the chain,
- * and sets e->resume. */
-bool resume_within(struct engine *e, uint64_t size);
-/* Whether such a chain begins at an offset within it. */
-bool goes_on_within(struct engine *e, uint64_t size, uint64_t from);
+/* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here, of `size` bytes, and leads
+ * past its end; 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this
+ * sub-record is too long at all, the chain must be sure before its end. */
+uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end);
+/* Goes on with that chain, and sets e->resume. */
+void resume_within(struct engine *e, uint64_t way, uint64_t record_end);
 /* Like resume_in_record() where no record is known to hold what follows. */
 bool resume_anywhere(struct engine *e, uint64_t from);
 /* The length of an empty heap dump record may never have been filled in. If its sub-records lead past the failure, goes on with
@@ -375,6 +377,10 @@ void look_for_stripped_array(struct engine *e);
 void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
+
+/* ---- lost_header.c ---- */
+/* The bytes here are no header of a dump: whether a dump begins in those that follow, so that its header is damaged or lost. */
+bool dump_follows(struct engine *e);
 
 /* ---- records.c ---- */
 void check_records(struct engine *e);

@@ -19,7 +19,8 @@ bool end_is_credible(const struct sight *s, uint64_t end)
 
 struct search search_in(struct engine *e, const struct sight *s, uint64_t end)
 {
-    return (struct search){.sight = s, .file = &e->file, .end = end, .times = &e->framing.times};
+    return (struct search){
+        .sight = s, .file = &e->file, .end = end, .times = e->framing.last_record ? &e->framing.times : NULL};
 }
 
 /* Where the heap dump record ends, from here on; UINT64_MAX if that is not credible. */
@@ -27,6 +28,8 @@ static uint64_t end_from_here(const struct engine *e, const struct sight *s, uin
 {
     uint64_t end = record_end - e->in.offset;
 
+    if (input_can_go_anywhere(&e->in) && record_end > input_file_size(&e->in))
+        return UINT64_MAX;
     return record_end != UINT64_MAX && record_end >= e->in.offset && end_is_credible(s, end) ? end : UINT64_MAX;
 }
 

@@ -103,6 +103,14 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
 
 /* ---- The sub-records of one heap dump record ---- */
 
+/* Whether a chain of sub-records begins at an offset within the sub-record here, and leads past its end. */
+static bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
+{
+    uint64_t end = e->position.heap_end;
+
+    return from < size && way_within(e, size, false, from, from + 1, &end) == from;
+}
+
 /* The instance in the window does not have the size of its class, and what follows shows that its length is wrong: nothing can
  * follow its declared size, or other sub-records begin at the size of its class and lead past the declared one. */
 static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t left)
@@ -114,7 +122,7 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
         return false;
     s = sight_beyond(e, declared <= left && declared > by_class ? declared : by_class);
     if (!resume_by_class(&s, declared, by_class, left)) {
-        if (!instance_leads_on(&s, declared, left) || !goes_on_within(e, declared, by_class))
+        if (!leads_on(&s, declared, left) || !goes_on_within(e, declared, by_class))
             return false;
         if (jobs_begin_again(e))
             return true;
@@ -134,8 +142,9 @@ static bool resume_after_instance(struct engine *e, uint64_t declared, uint64_t 
  * within it: so its length is wrong. */
 static bool is_overlong_instance(struct engine *e, uint64_t size)
 {
+    enum { SEARCHED = 1 << 16 }; /* the right size is small */
     size_t head = 1 + SIZE_OF(INSTANCE_DUMP, e->file.id_size);
-    uint64_t at = e->in.offset, right = size_by_class(&e->ck, e->in.at);
+    uint64_t at = e->in.offset, end = e->position.heap_end, right = size_by_class(&e->ck, e->in.at), way;
     uint8_t first[HEAD_SIZE];
 
     if (!right && !knows_class_of(&e->ck, e->in.at))
@@ -143,8 +152,12 @@ static bool is_overlong_instance(struct engine *e, uint64_t size)
     if (!right || size <= right)
         return false;
     memcpy(first, e->in.at, head);
-    if (!resume_within(e, size))
+    way = way_within(e, size, true, 1, size < SEARCHED ? size : SEARCHED, &end);
+    if (!way)
         return false;
+    if (jobs_begin_again(e))
+        return true;
+    resume_within(e, way, end);
     e->framing.failed_at = at;
     end_sound_part(&e->run, at);
     e->position.sub = first;
@@ -152,7 +165,53 @@ static bool is_overlong_instance(struct engine *e, uint64_t size)
     report(&e->ck, RULE_OBJ_006, at + head - sizeof(uint32_t), "fewer: other sub-records begin within them", "%" PRIu32,
            get_u4(first + head - sizeof(uint32_t)));
     e->position.sub = NULL;
-    lose_part(e);
+    return true;
+}
+
+/* Whether an element of the object array here, of `size` bytes, may be no ID, as far as they are searched. */
+static bool has_doubtful_element(struct engine *e, uint64_t size)
+{
+    const unsigned id = e->file.id_size;
+    size_t seen = look_at(&e->in, size < WAY_STEP ? (size_t)size : WAY_STEP, UINT64_MAX);
+
+    for (size_t at = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id); at + id <= seen; at += id)
+        if (is_doubtful_element(e->in.at + at, id))
+            return true;
+    return false;
+}
+
+/* The object array here takes the sub-records after it for its elements: so their number is wrong. It ends where the first of these
+ * begins, unless bytes are missing within it. */
+static bool is_overlong_array(struct engine *e, uint64_t size, uint64_t left)
+{
+    const unsigned id = e->file.id_size;
+    size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id);
+    uint64_t at = e->in.offset, end = e->position.heap_end, way;
+    struct sight s;
+
+    if (size > left || !has_doubtful_element(e, size))
+        return false;
+    s = look_far(e);
+    way = way_within(e, size, leads_on(&s, size, left), head, size < WAY_STEP ? size : WAY_STEP, &end);
+    if (!way)
+        return false;
+    if (jobs_begin_again(e) || !begin_unit(e, way))
+        return true;
+    e->position.sub = e->in.at;
+    e->position.sub_size = head;
+    end_sound_part(&e->run, at);
+    report(&e->ck, RULE_REC_015, at, "a sub-record that ends where the next one begins",
+           "one that takes other sub-records for some of its %" PRIu32 " elements",
+           get_u4(e->in.at + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, id)));
+    e->position.sub = NULL;
+    if ((way - head) % id == 0 && end != UINT64_MAX) {
+        jumps_note(&e->file.jumps, at, at + way, end, false);
+        check_subrecord(&e->ck, way);
+        mark(e, true); /* lengths do not lead here */
+    } else {
+        e->framing.failed_at = at;
+        resume_within(e, way, end);
+    }
     return true;
 }
 
@@ -203,6 +262,8 @@ static bool check_or_recover(struct engine *e)
     if (!begin_unit(e, item.size ? item.size : left))
         return false;
     if (item.size && item.tag == SUB_INSTANCE_DUMP && resume_after_instance(e, item.size, left))
+        return true;
+    if (item.size && item.tag == SUB_OBJECT_ARRAY_DUMP && is_overlong_array(e, item.size, left))
         return true;
     if ((item.size || frame == FRAME_TRUNCATED) && is_too_long(e, item.size ? item.size : UINT64_MAX))
         return true;

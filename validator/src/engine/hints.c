@@ -207,6 +207,12 @@ static const char *describe_doubled(struct engine *e)
 {
     char size[32];
 
+    if (e->framing.begin) {
+        snprintf(e->hint, sizeof e->hint,
+                 "the dump begins anew at 0x%llx: a download broke off, and was made again after what was there",
+                 (unsigned long long)e->framing.doubled.at);
+        return e->hint;
+    }
     show_size(size, e->framing.doubled.size);
     snprintf(e->hint, sizeof e->hint, "the %s before 0x%llx are there twice, one after the other", size,
              (unsigned long long)e->framing.doubled.at);
@@ -278,6 +284,8 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.is_part)
         return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after "
                "FILE";
+    if (e->run.sum.header_lost)
+        return "the header is damaged, or the beginning was lost, and the dump follows";
     if (totals[RULE_GZ_007] && !e->file.id_size)
         return "the dump was compressed twice: gunzip it once";
     if (e->run.sum.transfer & HPROF_TRANSFER_TEXT_BEFORE)
@@ -322,6 +330,8 @@ const char *choose_hint(struct engine *e)
                    ? "strings are missing that names refer to: their records were lost or damaged, or IDs are wrong"
                    : "strings are missing that names refer to: bytes among the UTF8 records were lost or never written, or a "
                      "length there is wrong";
+    if (e->run.sum.found_lost)
+        return "objects lie within an array, an instance or a class whose count is too large";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
         return "a whole segment or part of the heap dump was lost, references in it are wrong, or what wrote the dump left "
                "objects out";

@@ -2,7 +2,8 @@
  * count is too large takes the sub-records after it for its elements. If another sub-record begins at its end by chance, lengths
  * lead on, and the check reports only that objects are missing. If none does, recovery may find the way only after the next
  * damage, because the elements of an array may look like objects. At the end of the heap dump the check knows which objects are
- * missing, and so which ones were lost. Who reads the dump after the check gets them back, by other jumps. */
+ * missing, and so which ones were lost. Who reads the dump after the check gets them back, by other jumps. The check itself looks
+ * where nothing but missing objects shows that something is wrong. */
 #include <string.h>
 
 #include "engine/evidence.h"
@@ -265,16 +266,24 @@ static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
     }
 }
 
+/* Whether objects may be lost, and it matters: to who reads the dump after the check, or where nothing else shows that something is
+ * wrong. */
+static bool may_be_lost(const struct engine *e)
+{
+    return (e->is_followed || e->run.sum.sound_until == UINT64_MAX) && e->run.missing[SHAPE_ANY] && !e->run.memory.exhausted &&
+           !e->in.error && input_can_reread(&e->in) && e->heap.stretches.list.count;
+}
+
 void find_lost_objects(struct engine *e, uint64_t end)
 {
     const struct stretches *stretches = &e->heap.stretches;
     struct replay r = {.in = &e->in, .jumps = &e->file.jumps, .id_size = e->file.id_size, .version = e->file.version};
     uint64_t back = e->in.offset;
 
-    if (!e->is_followed || !e->run.missing[SHAPE_ANY] || e->run.memory.exhausted || e->in.error || !input_can_reread(&e->in) ||
-        !stretches->list.count)
+    if (!may_be_lost(e))
         return;
     if (replay_seek(&r, stretches_at(stretches, 0)->at, stretches_at(stretches, 0)->record_end))
         look_into_items(e, &r, end);
+    e->run.sum.found_lost |= e->file.regained.list.count > 0;
     input_seek(&e->in, back);
 }

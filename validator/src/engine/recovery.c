@@ -154,14 +154,14 @@ bool subrecord_follows(const struct sight *s)
     return s->size && subrecord_fits(s, 0, s->ended ? s->size : UINT64_MAX);
 }
 
-bool instance_leads_on(const struct sight *s, uint64_t declared, uint64_t left)
+bool leads_on(const struct sight *s, uint64_t declared, uint64_t left)
 {
     return declared <= left && (declared > s->size || subrecord_fits(s, declared, left - declared));
 }
 
 bool resume_by_class(const struct sight *s, uint64_t declared, uint64_t by_class, uint64_t left)
 {
-    return !instance_leads_on(s, declared, left) && by_class < left && by_class <= s->size &&
+    return !leads_on(s, declared, left) && by_class < left && by_class <= s->size &&
            subrecords_follow(s, by_class, left - by_class);
 }
 

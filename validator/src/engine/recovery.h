@@ -37,9 +37,9 @@ enum resume {
 };
 enum resume resume_after_record(const struct sight *body, uint64_t declared, uint64_t right);
 
-/* Whether anything can follow the declared size of an instance. Sizes include the tag; `left` bytes of the heap dump record
- * begin at s->at, with the instance. */
-bool instance_leads_on(const struct sight *s, uint64_t declared, uint64_t left);
+/* Whether anything can follow the declared size of a sub-record. Sizes include the tag; `left` bytes of the heap dump record
+ * begin at s->at, with the sub-record. */
+bool leads_on(const struct sight *s, uint64_t declared, uint64_t left);
 /* Whether checking resumes at the size that its class gives an instance, not at the declared one. Only if nothing can follow the
  * declared size, and sub-records follow the other. */
 bool resume_by_class(const struct sight *s, uint64_t declared, uint64_t by_class, uint64_t left);

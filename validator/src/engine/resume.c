@@ -139,22 +139,22 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     return kind;
 }
 
-/* Whether reading failed in bytes that are there twice. Then the input is where the second copy is passed; *from becomes the first
- * record that is left out with it. */
-static bool pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
+/* If reading failed in bytes that are there twice, what follows them: the input is where the second copy is passed; *from becomes
+ * the first record that is left out with it. A sub-record may have failed that crosses the beginning of the copy. */
+static enum way_kind pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
 {
     uint64_t end = UINT64_MAX;
     struct doubled d;
 
     if (!find_doubled(e, failed_at, &d))
-        return false;
+        return WAY_NONE;
     *from = last_mark(&e->records, failed_at, d.last);
-    if (!pass_doubled(e, &d, *from, WAY_RECORD, &end)) {
-        *from = failed_at;
-        return false;
+    if (pass_doubled(e, &d, *from, WAY_RECORD, &end)) {
+        leave_out_records(e, *from, failed_at, d.last + d.size);
+        return WAY_RECORD;
     }
-    leave_out_records(e, *from, failed_at, d.last + d.size);
-    return true;
+    *from = failed_at;
+    return pass_doubled(e, &d, failed_at, WAY_SUBRECORD, &end) ? WAY_SUBRECORD : WAY_NONE;
 }
 
 /* The first sub-record of the present record is malformed, and its end is out of sight. If its time does not fit either, plain
@@ -200,10 +200,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     return true;
 }
 
-/* Where, from an offset on and before another, a chain of sub-records begins within the sub-record here and leads past its end;
- * 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this sub-record is too
- * long at all, the chain must be sure before its end. */
-static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
+uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end)
 {
     uint64_t here = e->in.offset;
     struct sight s = look_far(e);
@@ -223,28 +220,16 @@ static uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint6
     return way.kind == WAY_SUBRECORD ? way.at : 0;
 }
 
-bool resume_within(struct engine *e, uint64_t size)
+void resume_within(struct engine *e, uint64_t way, uint64_t record_end)
 {
-    enum { SEARCHED = 1 << 16 }; /* the right size is small */
-    uint64_t here = e->in.offset, end = e->position.heap_end,
-             way = way_within(e, size, true, 1, size < SEARCHED ? size : SEARCHED, &end);
+    uint64_t here = e->in.offset;
 
-    if (!way)
-        return false;
-    if (jobs_begin_again(e))
-        return true;
     input_advance(&e->in, (size_t)way);
-    resume_here(e, here, WAY_SUBRECORD, end);
-    if (end == UINT64_MAX)
+    resume_here(e, here, WAY_SUBRECORD, record_end);
+    if (record_end == UINT64_MAX)
         lose_all(e);
-    return true;
-}
-
-bool goes_on_within(struct engine *e, uint64_t size, uint64_t from)
-{
-    uint64_t end = e->position.heap_end;
-
-    return from < size && way_within(e, size, false, from, from + 1, &end) == from;
+    else
+        lose_part(e);
 }
 
 /* What was read since a checkpoint does not count, but for what it defined. */
@@ -283,13 +268,17 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
 
 bool resume_anywhere(struct engine *e, uint64_t from)
 {
-    enum way_kind kind = WAY_RECORD;
+    enum way_kind kind;
     uint64_t end = UINT64_MAX, failed_at = from;
 
-    if (e->framing.second_header || e->run.memory.exhausted || e->in.error)
+    if (e->run.memory.exhausted || e->in.error)
         return false;
     lose_definitions(e, MAY_DEFINE_ALL);
-    if (!pass_doubled_records(e, failed_at, &from))
+    kind = pass_doubled_records(e, failed_at, &from);
+    if (kind == WAY_NONE && e->framing.second_header)
+        return false;
+    e->framing.second_header = false;
+    if (kind == WAY_NONE)
         kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);

@@ -124,7 +124,12 @@ bool is_time_after(uint32_t time, uint32_t before)
 
 static bool is_plausible_time(const struct search *s, uint32_t time)
 {
-    return is_time_after(time, (*s->times)[0]) || is_time_after(time, (*s->times)[1]);
+    return !s->times || is_time_after(time, (*s->times)[0]) || is_time_after(time, (*s->times)[1]);
+}
+
+static bool is_time_before(const struct search *s, uint32_t time)
+{
+    return !s->times || time == (*s->times)[0] || time == (*s->times)[1];
 }
 
 /* A string has no zero bytes: they are C0 80 in modified UTF-8. The first ones are looked at. */
@@ -158,8 +163,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     length = get_u4(p + RECORD_LENGTH_AT);
     if (is_heap_dump_record(*p)) {
         within.end = at + RECORD_HEADER_SIZE + length;
-        if (!length ||
-            (within.end > sight->size && sight->ended && time != (*t->search->times)[0] && time != (*t->search->times)[1]))
+        if (!length || (within.end > sight->size && sight->ended && !is_time_before(t->search, time)))
             return 0;
         if (within.end <= sight->size && !records_follow(sight, within.end, 1)) { /* it is damaged, too */
             within.end = UINT64_MAX;

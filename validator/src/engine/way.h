@@ -12,8 +12,8 @@ struct search {
     struct file *file; /* its classes and stack traces */
     uint64_t end;      /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
     uint64_t past;     /* no chain counts that breaks off before this offset */
-    const uint32_t (*times)[2];                          /* of the last two records: the last one may be the wrong one */
-    bool in_dump;                                        /* the search begins at a record of a dump in an array */
+    const uint32_t (*times)[2]; /* of the last two records: the last one may be the wrong one; NULL where there is none */
+    bool in_dump;               /* the search begins at a record of a dump in an array */
     bool (*may_begin)(const void *context, uint64_t at); /* what else must hold where a chain begins; NULL for nothing */
     const void *context;
     bool is_doubt; /* that of a sub-record which ends at `past`: what follows it is there in any case, and is no evidence */

@@ -14,7 +14,7 @@ struct counts {
     uint64_t timestamp, bytes, sound_until, skipped, references;
     uint64_t record_counts[256], subrecord_counts[256];
     unsigned transfer; /* HPROF_TRANSFER_* */
-    bool is_part;
+    bool is_part, header_lost, found_lost;
 };
 
 struct counted;

@@ -3,6 +3,7 @@
 #define HPROF_SUBRECORD_H
 
 #include "format/format.h"
+#include "format/tags.h"
 
 enum measured {
     MEASURED,     /* size is known */
@@ -52,6 +53,13 @@ static inline enum measured measure_object(const uint8_t *p, size_t n, unsigned 
     }
     m->size = (uint64_t)(c.at - p) + bytes;
     return MEASURED;
+}
+
+/* Whether the first byte of an element of an object array says that it may be no ID: IDs of 8 bytes are addresses, which begin with
+ * 0; and where a shorter array ends, the tag of an object follows. */
+static inline bool is_doubtful_element(const uint8_t *id, unsigned id_size)
+{
+    return id_size == 8 ? *id != 0 : is_object_tag(*id);
 }
 
 /* Whether an instance or array is at p, all of which lies before `end`. */

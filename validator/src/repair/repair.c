@@ -163,6 +163,8 @@ static enum hprof_status copy_all_files(struct repair *r, struct input_source fr
     }
     status = undo_transfer(r, &from);
     if (status == HPROF_VALID)
+        status = make_header(r, &from);
+    if (status == HPROF_VALID)
         status = repair_follow(r, from);
     if (status != HPROF_VALID)
         return status;

@@ -227,6 +227,11 @@ void repair_report_losses(struct repair *r);
  * inflated. Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else asked->failure says why. */
 enum hprof_status undo_transfer(struct repair *r, struct input_source *from);
 
+/* ---- make_header.c ---- */
+
+/* The same for a header that was damaged or lost: it is made anew in place of the first bytes. */
+enum hprof_status make_header(struct repair *r, struct input_source *from);
+
 /* ---- repair_damage.c ---- */
 
 void damage_clear(struct repair *r);

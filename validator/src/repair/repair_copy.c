@@ -372,6 +372,8 @@ static void copy_next_record(struct repair *r)
 
 static void copy_next(struct repair *r)
 {
+    struct jump jump;
+
     if (r->heap.is_open && r->in.offset < r->heap.end) {
         copy_next_subrecords(r);
         return;
@@ -379,7 +381,7 @@ static void copy_next(struct repair *r)
     close_heap(r);
     if (r->in.offset > HEADER_SIZE || is_heap_dump_record(*r->in.at)) /* the first record shows who made the dump */
         stand_ins_put_definitions(r);
-    if (is_header(r))
+    if (is_header(r) && !(jump_is_here(r, &jump) && jump.to != UINT64_MAX))
         leave_out_other_dump(r);
     else
         copy_next_record(r);

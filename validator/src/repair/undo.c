@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/validate.h"
 #include "input/transfer.h"
-#include "repair/repair.h"
+#include "repair/trial.h"
 
 enum { BLOCK = 256 << 10, FAR_FEWER = 8 /* times */ };
 
@@ -94,42 +93,7 @@ static bool undo_all(struct undo *u, struct input_source source)
 
 /* ---- Whether to believe it ---- */
 
-struct outcome {
-    enum hprof_status status;
-    char failure[HPROF_FAILURE_SIZE];
-    uint64_t errors;
-    uint64_t unchecked; /* bytes */
-    bool has_header;
-};
-
-static int keep_outcome(void *context, const struct hprof_summary *summary)
-{
-    struct outcome *outcome = context;
-
-    outcome->errors = summary->errors;
-    outcome->unchecked = summary->skipped;
-    outcome->has_header = summary->id_size == 4 || summary->id_size == 8;
-    snprintf(outcome->failure, sizeof outcome->failure, "%s", summary->failure);
-    return 0;
-}
-
-static struct outcome check(const struct repair *r, struct input_source source)
-{
-    struct outcome outcome = {.errors = UINT64_MAX};
-    struct hprof_options options;
-
-    hprof_options_init(&options);
-    options.profile = r->profile;
-    options.severities = r->asked.severities;
-    options.on_summary = keep_outcome;
-    options.context = &outcome;
-    options.max_memory = r->memory.limit;
-    options.threads = r->asked.threads;
-    outcome.status = validate_with_jumps(source, &options, NULL, true);
-    return outcome;
-}
-
-static bool is_better(struct outcome now, struct outcome before)
+static bool is_better(struct trial now, struct trial before)
 {
     if (!now.has_header)
         return false;
@@ -177,13 +141,13 @@ static bool look(struct undo *u, struct input_source source)
 static enum hprof_status undo(struct undo *u, struct input_source *from)
 {
     struct repair *r = u->r;
-    struct outcome before, after = {.errors = UINT64_MAX};
+    struct trial before, after = {.errors = UINT64_MAX};
 
     if (!look(u, *from))
         return repair_failure(r);
     if (!u->changes)
         return HPROF_VALID;
-    before = check(r, *from);
+    before = try_dump(r, *from);
     if (before.status > HPROF_INVALID) {
         refuse(r, before.failure);
         return before.status;
@@ -198,7 +162,7 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     if (!u->changes)
         return HPROF_VALID;
     if (undo_all(u, *from))
-        after = check(r, source_of_fd(r->to));
+        after = try_dump(r, source_of_fd(r->to));
     if (after.status > HPROF_INVALID) {
         refuse(r, after.failure);
         return after.status;

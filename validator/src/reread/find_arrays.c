@@ -51,8 +51,8 @@ static void look_at_elements(struct checker *ck, const struct missing *missing, 
     }
 }
 
-/* Begins at the tag of an object array, with the fixed part in the window. False if the dump ends within it. */
-static bool look_at_array(struct checker *ck, const struct missing *missing)
+/* Begins at the tag of an object array of `size` bytes, with the fixed part in the window. False if the dump ends within it. */
+static bool look_at_array(struct checker *ck, const struct missing *missing, uint64_t size)
 {
     unsigned id_size = ck->file->id_size;
     size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, id_size);
@@ -62,7 +62,7 @@ static bool look_at_array(struct checker *ck, const struct missing *missing)
     if (!read_OBJECT_ARRAY_DUMP(&c, id_size, &array))
         return false;
     input_advance(ck->in, head);
-    for (uint64_t left = (uint64_t)array.elements * id_size; left;) {
+    for (uint64_t left = (size - head) / id_size * id_size; left;) {
         size_t wanted = left < ck->run->sizes.piece ? (size_t)left : ck->run->sizes.piece;
 
         if (input_need(ck->in, wanted) < wanted)
@@ -78,7 +78,7 @@ static bool look_at_subrecord(struct checker *ck, void *context, uint64_t size)
 {
     uint64_t end = ck->in->offset + size, rest;
 
-    if (*ck->in->at == SUB_OBJECT_ARRAY_DUMP && !look_at_array(ck, context))
+    if (*ck->in->at == SUB_OBJECT_ARRAY_DUMP && !look_at_array(ck, context, size))
         return false;
     rest = end - ck->in->offset;
     return input_skip(ck->in, rest) == rest;

@@ -163,7 +163,7 @@ static bool find_in_instance(struct finder *f)
     return !l || l->state != LAYOUT_VALID || l->total != r.bytes || find_in_fields(f, index, at + head);
 }
 
-static bool find_in_object_array(struct finder *f)
+static bool find_in_object_array(struct finder *f, uint64_t size)
 {
     unsigned id = f->ck->file->id_size;
     struct input *in = f->ck->in;
@@ -175,7 +175,7 @@ static bool find_in_object_array(struct finder *f)
         return false;
     targets_try(&f->defined, r.object_id, in->offset + 1);
     input_advance(in, head);
-    for (uint64_t left = f->referenced.left ? (uint64_t)r.elements * id : 0; left;) {
+    for (uint64_t left = f->referenced.left ? (size - head) / id * id : 0; left;) {
         size_t wanted = left < f->ck->run->sizes.piece ? (size_t)left : f->ck->run->sizes.piece;
 
         if (input_need(in, wanted) < wanted)
@@ -226,7 +226,7 @@ static bool find_in_subrecord(struct checker *ck, void *context, uint64_t size)
         complete = find_in_instance(f);
         break;
     case SUB_OBJECT_ARRAY_DUMP:
-        complete = find_in_object_array(f);
+        complete = find_in_object_array(f, size);
         break;
     case SUB_PRIMITIVE_ARRAY_DUMP:
         targets_try(&f->defined, get_id(ck->in->at + 1, ck->file->id_size), at + 1);

@@ -1,0 +1,121 @@
+/* See repair.h. A header that was damaged or lost is made anew in the copy, which is the input from then on. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/header.h"
+#include "repair/trial.h"
+
+static bool put(struct repair *r, const uint8_t *p, size_t n, uint64_t offset)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t written = pwrite(r->to, p + done, n - done, (off_t)(offset + done));
+
+        if (written > 0) {
+            done += (size_t)written;
+        } else if (errno != EINTR) {
+            r->error = errno ? errno : EIO;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The copy becomes the input, unless it is. */
+static bool copy_all(struct repair *r, struct input_source source)
+{
+    enum { BLOCK = 64 << 10 };
+    uint8_t block[BLOCK];
+    uint64_t offset = 0;
+    size_t n;
+
+    if (source.fd == r->to)
+        return true;
+    source_seek(&source, 0);
+    while ((n = source_read(&source, block, BLOCK)) > 0 && put(r, block, n, offset))
+        offset += n;
+    if (source.error)
+        r->error = source.error;
+    r->written = offset;
+    return !r->error;
+}
+
+/* The header with what is left of it: the version, if most of the text is there, which *knows_version says, and the time. */
+static void mend_header(uint8_t header[HEADER_SIZE], bool *knows_version)
+{
+    enum { MOST = HEADER_MAGIC_SIZE / 2 };
+    size_t alike = 0;
+
+    for (size_t i = 0; i < HEADER_MAGIC_SIZE; i++)
+        alike += header[i] == (uint8_t)HEADER_MAGIC[i];
+    if (alike <= MOST)
+        memset(header, 0, HEADER_SIZE);
+    *knows_version = header[HEADER_MAGIC_SIZE] >= '1' && header[HEADER_MAGIC_SIZE] <= '3';
+    memcpy(header, HEADER_MAGIC, HEADER_MAGIC_SIZE);
+    if (!*knows_version)
+        header[HEADER_MAGIC_SIZE] = '2';
+    memset(header + HEADER_MAGIC_SIZE + 1, 0, 1 + 3); /* a NUL, and the highest bytes of the size of IDs */
+}
+
+static bool is_better(const struct trial *now, const struct trial *before)
+{
+    return now->status <= HPROF_INVALID && (before->status > HPROF_INVALID || now->unchecked < before->unchecked);
+}
+
+/* Keeps the header if more can be read with it. */
+static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint8_t kept[HEADER_SIZE], struct trial *best)
+{
+    struct trial now;
+
+    if (!put(r, header, HEADER_SIZE, 0))
+        return false;
+    now = try_dump(r, source_of_fd(r->to));
+    if (is_better(&now, best)) {
+        *best = now;
+        memcpy(kept, header, HEADER_SIZE);
+    }
+    return true;
+}
+
+/* Whether IDs have 4 or 8 bytes, nothing says but how much can be read. So it is with the version; but 1.0.1 has no segments. */
+static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool knows_version)
+{
+    static const uint8_t id_sizes[] = {8, 4};
+    struct trial best = {.status = HPROF_USAGE};
+    uint8_t kept[HEADER_SIZE] = {0};
+
+    for (size_t i = 0; i < sizeof id_sizes; i++) {
+        header[HEADER_STRING_SIZE + 3] = id_sizes[i];
+        if (!try_header(r, header, kept, &best))
+            return false;
+    }
+    if (best.status > HPROF_INVALID)
+        return false;
+    if (!knows_version && best.unchecked) {
+        memcpy(header, kept, HEADER_SIZE);
+        header[HEADER_MAGIC_SIZE] = '3';
+        if (!try_header(r, header, kept, &best))
+            return false;
+    }
+    if (kept[HEADER_MAGIC_SIZE] == '2' && !knows_version && best.has_heap_dump && !best.has_segments)
+        kept[HEADER_MAGIC_SIZE] = '1';
+    return put(r, kept, HEADER_SIZE, 0);
+}
+
+enum hprof_status make_header(struct repair *r, struct input_source *from)
+{
+    uint8_t header[HEADER_SIZE];
+    enum version known;
+    unsigned id_size;
+    bool knows_version;
+
+    if (!from->seekable || source_read_at(from, 0, header, HEADER_SIZE) < HEADER_SIZE ||
+        parse_header(header, &known, &id_size) || !try_dump(r, *from).header_lost)
+        return HPROF_VALID;
+    mend_header(header, &knows_version);
+    if (!copy_all(r, *from) || !put_best_header(r, header, knows_version))
+        return repair_failure(r);
+    r->result.header_made = true;
+    *from = source_of_fd(r->to);
+    return HPROF_VALID;
+}

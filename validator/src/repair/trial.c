@@ -1,0 +1,36 @@
+/* See trial.h. */
+#include "repair/trial.h"
+
+#include <stdio.h>
+
+#include "engine/validate.h"
+
+static int keep(void *context, const struct hprof_summary *summary)
+{
+    struct trial *trial = context;
+
+    trial->errors = summary->errors;
+    trial->unchecked = summary->skipped;
+    trial->has_header = summary->id_size == 4 || summary->id_size == 8;
+    trial->header_lost = summary->header_lost;
+    trial->has_segments = summary->record_counts[TAG_HEAP_DUMP_SEGMENT];
+    trial->has_heap_dump = summary->record_counts[TAG_HEAP_DUMP];
+    snprintf(trial->failure, sizeof trial->failure, "%s", summary->failure);
+    return 0;
+}
+
+struct trial try_dump(const struct repair *r, struct input_source source)
+{
+    struct trial trial = {.errors = UINT64_MAX};
+    struct hprof_options options;
+
+    hprof_options_init(&options);
+    options.profile = r->profile;
+    options.severities = r->asked.severities;
+    options.on_summary = keep;
+    options.context = &trial;
+    options.max_memory = r->memory.limit;
+    options.threads = r->asked.threads;
+    trial.status = validate_with_jumps(source, &options, NULL, true);
+    return trial;
+}

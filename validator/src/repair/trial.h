@@ -1,0 +1,18 @@
+/* Checks a dump, to learn whether a change has made it better. */
+#ifndef HPROF_TRIAL_H
+#define HPROF_TRIAL_H
+
+#include "repair/repair.h"
+
+struct trial {
+    enum hprof_status status;
+    char failure[HPROF_FAILURE_SIZE];
+    uint64_t errors;
+    uint64_t unchecked; /* bytes */
+    bool has_header, header_lost;
+    bool has_segments, has_heap_dump; /* records of these tags */
+};
+
+struct trial try_dump(const struct repair *r, struct input_source source);
+
+#endif
