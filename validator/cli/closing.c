@@ -72,18 +72,31 @@ static const char *without_header(const struct hprof_summary *s)
     return s->compressed ? "the header is in a damaged gzip member" : "no header of an HPROF dump";
 }
 
+/* Without a valid header few bytes are read: the file may have more, and a stream has no size. */
+static void add_size(struct line *line, const struct report *report)
+{
+    enum { ENOUGH = 1 << 16 }; /* what is read then */
+    const struct hprof_summary *s = &report->summary;
+    bool was_read = s->version[0] != '\0' && (s->id_size == 4 || s->id_size == 8);
+    char number[NUMBER_SIZE];
+
+    if (was_read || (report->is_stdin && s->bytes < ENOUGH))
+        add(line, ", ", format_size(number, s->bytes));
+    else if (!report->is_stdin && !s->compressed)
+        add(line, ", ", format_size(number, s->file_bytes));
+    if (s->compressed)
+        add(line, ", gzip ", format_size(number, s->file_bytes));
+}
+
 static void add_facts(struct line *line, const struct report *report, bool has_counts)
 {
     const struct hprof_summary *s = &report->summary;
     bool automatic = strcmp(hprof_profile_at(report->profile)->name, "auto") == 0, has_header = s->version[0] != '\0';
-    char number[NUMBER_SIZE];
 
     add(line, " (", !has_header ? without_header(s) : s->producer[0] != '\0' ? s->producer : "unknown producer");
     if (!automatic)
         add(line, ", profile ", hprof_profile_at(s->profile)->name);
-    add(line, ", ", format_size(number, has_header ? s->bytes : s->file_bytes));
-    if (s->compressed && has_header)
-        add(line, ", gzip ", format_size(number, s->file_bytes));
+    add_size(line, report);
     if (has_header && has_counts) {
         add_count(line, ", ", count_objects(s), "object");
         add_count(line, ", ", count_roots(s), "root");

@@ -493,7 +493,7 @@ static uint64_t count_with(const struct bytes *b, const char *rule, enum hprof_s
     struct hprof_options options;
 
     hprof_options_init(&options);
-    options.profile = hprof_profile_find(of_rec_003 == HPROF_ERROR ? "hotspot" : "mat");
+    options.profile = hprof_profile_find(of_rec_003 == HPROF_ERROR ? "hotspot" : "jvmpi-agent");
     options.on_summary = note_totals;
     options.context = totals;
     hprof_validate_memory(b->at, b->size, false, &options, NULL);

@@ -135,6 +135,16 @@ def test_a_file_that_is_not_a_dump() -> None:
     assert verdict == "standard input: INVALID, 1 error (no header of an HPROF dump, 28 bytes)"
 
 
+def test_the_size_of_what_is_no_dump(tmp_path: Path) -> None:
+    """Few bytes of it are read: a file has its size, of a stream nothing is known."""
+    data = b"no dump at all, " * 6_250
+    (tmp_path / "file").write_bytes(data)
+    (tmp_path / "packed").write_bytes(gzip.compress(data, 0))
+    assert run("file", cwd=tmp_path).out.endswith("file: INVALID, 1 error (no header of an HPROF dump, 100 KB)\n")
+    assert run("-", stdin=data).out.endswith("standard input: INVALID, 1 error (no header of an HPROF dump)\n")
+    assert re.search(r"INVALID, 1 error \(no header of an HPROF dump, gzip 100 KB\)\n$", run("packed", cwd=tmp_path).out)
+
+
 def test_two_files_joined(files: Path) -> None:
     (files / "joined").write_bytes((files / "valid").read_bytes() * 2)
     done = run("joined", cwd=files)

@@ -37,6 +37,22 @@ static bool are_twice(const struct sight *s, size_t at, struct doubled *d)
     return until - from >= size;
 }
 
+/* The first bytes that are there twice. */
+static void note_doubled(struct engine *e, const struct doubled *d)
+{
+    if (e->framing.doubled.size)
+        return;
+    e->framing.doubled.at = d->at;
+    e->framing.doubled.size = d->size;
+}
+
+/* Heap dumps of a file may be alike. If a later one lacks bytes, those after them in the dump before it, and those before them in
+ * it, are there twice, too. */
+static bool are_heap_dumps_alike(const struct engine *e, const struct doubled *d)
+{
+    return e->heap.begun && (e->framing.complete_until || e->framing.heap_until) && e->heap.begin >= d->at - d->size;
+}
+
 /* How many bytes of the input from an offset on are those from another one on; no more than a number. */
 static uint64_t count_alike(const struct input *in, uint64_t one, uint64_t other, uint64_t most)
 {
@@ -109,7 +125,27 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
         is_found = are_twice(&s, (size_t)(failed_at - first) + head, d);
     d->at += first;
     d->last += first;
-    return is_found;
+    return is_found && !are_heap_dumps_alike(e, d);
+}
+
+void look_for_doubled(struct engine *e)
+{
+    uint64_t here = e->in.offset, first = here > MOST ? here - MOST : 0;
+    struct doubled d;
+    struct sight s;
+
+    if (first < e->framing.looked_until)
+        first = e->framing.looked_until;
+    if (first >= here || !input_can_go_back(&e->in, first) || !go_to(e, first))
+        return;
+    e->framing.looked_until = here;
+    s = look_far(e);
+    if (are_twice(&s, (size_t)(here - first), &d)) {
+        d.at += first;
+        if (!are_heap_dumps_alike(e, &d))
+            note_doubled(e, &d);
+    }
+    go_to(e, here);
 }
 
 bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum way_kind kind, uint64_t *record_end)
@@ -120,11 +156,10 @@ bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum
         !go_to(e, there))
         return false;
     *record_end = end;
+    if (d->begin && !e->framing.begin)
+        e->framing.doubled.size = 0;
     if (d->begin)
         e->framing.begin = d->begin;
-    if (!e->framing.doubled.size) {
-        e->framing.doubled.at = d->at;
-        e->framing.doubled.size = d->size;
-    }
+    note_doubled(e, d);
     return true;
 }

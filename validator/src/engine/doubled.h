@@ -16,6 +16,9 @@ struct doubled {
  * again, so that time is linear. */
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d);
 
+/* Reading goes on here after a failure: notes whether the bytes here are there twice all the same. The input stays where it is. */
+void look_for_doubled(struct engine *e);
+
 /* An item of a kind begins at an offset: passes the second copy, if it begins after that. True if items of this kind lead on from
  * there, of a record that ends at *record_end, which moves with them; the input is there then. Else it is anywhere. */
 bool pass_doubled(struct engine *e, const struct doubled *d, uint64_t item, enum way_kind kind, uint64_t *record_end);

@@ -45,15 +45,17 @@ enum { OVERLONG_MOST = 4 };
 struct framing {
     struct overlong overlong[OVERLONG_MOST]; /* those whose end was not passed: each ends after the ones before it */
     unsigned overlong_count;
-    bool truncated;          /* the dump ended early, so nothing is reported to be missing */
-    bool gave_up;            /* truncated, only because no way was found */
-    bool stopped;            /* what follows cannot be checked */
-    bool within_subrecord;   /* the dump ends within a sub-record to which lengths lead: it was truncated */
-    bool failed;             /* because of something other than an early end */
-    bool second_header;      /* a header is where a record should be: two files were joined */
-    uint64_t zeros_at;       /* zeros are where a record or a sub-record should be; 0 for none */
-    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
-    bool segment_reported;   /* REC-005 was reported */
+    bool truncated;           /* the dump ended early, so nothing is reported to be missing */
+    bool gave_up;             /* truncated, only because no way was found */
+    bool stopped;             /* what follows cannot be checked */
+    bool within_subrecord;    /* the dump ends within a sub-record to which lengths lead: it was truncated */
+    bool failed;              /* because of something other than an early end */
+    bool second_header;       /* a header is where a record should be: two files were joined */
+    uint64_t zeros_at;        /* zeros are where a record or a sub-record should be; 0 for none */
+    uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END; 0 for none */
+    uint64_t heap_until;      /* the end of the latest HEAP_DUMP that ends where its length says; 0 for none */
+    uint64_t before_segments; /* a HEAP_DUMP that segments follow directly: it may be one of them; 0 for none */
+    bool segment_reported;    /* REC-005 was reported */
     struct unproven {
         uint64_t from, count;
         uint64_t skipped_before; /* what was skipped before the first */
@@ -64,15 +66,22 @@ struct framing {
         uint64_t at, number;
         unsigned records; /* records that followed it */
     } unfilled;
-    struct { /* the first heap dump record that does not end where its length says, although records follow it */
+    struct { /* the first heap dump record that does not end where its length says, although records follow, or the dump ends */
         uint64_t at, missing, extra; /* its offset, and the bytes that it lacks or has too many */
+        bool ends_dump;
     } gap;
-    struct { /* the first bytes that are there twice, one after the other: the second copy */
+    uint64_t left_out_end; /* the latest declared end of a heap dump record that lies in what was left out */
+    struct {               /* the first bytes that are there twice, one after the other: the second copy */
         uint64_t at, size;
     } doubled;
+    struct {
+        unsigned count; /* of primitive arrays before failures whose elements were left out */
+        uint64_t last;  /* no other begins before this offset */
+    } stripped;
     uint64_t begin;          /* of the dump: it may be begun anew */
     uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
-    uint64_t failed_at;      /* the latest malformed sub-record */
+    uint64_t looked_until;   /* the same of those where reading went on */
+    uint64_t failed_at;      /* the latest malformed sub-record where no records follow */
     uint64_t skipped_before; /* what was skipped before the present record */
     uint64_t last_record;    /* the offset of the latest record; 0 for none */
     uint64_t last_string;    /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
@@ -155,6 +164,12 @@ struct engine {
     bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */
     bool garbage_after;              /* what follows the last gzip member may have been a member */
 };
+
+/* Where the heap dump record ends by its length. */
+static inline uint64_t stated_heap_end(const struct position *p)
+{
+    return p->record_at + RECORD_HEADER_SIZE + p->record_length;
+}
 
 /* The producer that a dump looks like. */
 struct producer {
@@ -347,13 +362,19 @@ void settle_unknown(struct engine *e);
 /* ---- hints.c ---- */
 /* Called before the header: looks for the effects of a transfer as text. */
 void look_for_text(struct engine *e);
-/* Records follow here, after a heap dump record whose length led elsewhere. */
+/* Records follow here, or the dump ends, after a heap dump record whose length leads elsewhere. */
 void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end);
 void conclude_transfer(struct engine *e);
 /* Plain reading failed so many bytes after this offset: looks whether zeros are the reason; */
 void look_for_zeros(struct engine *e, uint64_t after);
 /* or in the records that were skipped, from an offset up to here. Arrays have zeros anywhere. */
 void look_for_skipped_zeros(struct engine *e, uint64_t from);
+/* The sub-record here precedes a failure: looks whether it is a primitive array whose elements were left out, so that an object
+ * follows its header. */
+void look_for_stripped_array(struct engine *e);
+/* After a failure in a heap dump record, of a declared end, reading goes on here; what lies between an offset and here is left out.
+ */
+void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
 

@@ -73,6 +73,7 @@ static void leave_record(struct engine *e)
     uint64_t at = e->position.record_at;
 
     e->framing.failed = true;
+    look_for_zeros(e, 0);
     report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing", "a record that other records follow",
                 "a length or tag that no record follows");
     go_on_from(e, at, e->framing.skipped_before);
@@ -244,6 +245,8 @@ void report_truncated(struct engine *e)
         return;
     if (!is_beyond_record(e))
         end_sound_part(&e->run, e->position.record_at);
+    if (is_heap_dump_record(e->position.record_tag) && !e->framing.within_subrecord)
+        note_gap(e, e->position.record_at, stated_heap_end(&e->position));
     if ((overlong_record(e) || is_beyond_record(e)) && !end_was_reported(e))
         e->framing.gave_up = true; /* report_overlong() says it, or an earlier finding */
     else if (!report_lost_framing(e) && !end_was_reported(e))

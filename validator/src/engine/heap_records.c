@@ -45,7 +45,7 @@ static void report_malformed(struct engine *e, enum frame why, uint64_t at, unsi
 static void note_length(struct engine *e)
 {
     if (e->position.record_length)
-        note_gap(e, e->position.record_at, e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length);
+        note_gap(e, e->position.record_at, stated_heap_end(&e->position));
 }
 
 /* Where the record of the sub-records that are being read may go on after its end, two records in a row end it. */
@@ -74,7 +74,8 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
         return true;
     memcpy(first, e->in.at, n);
     look_for_zeros(e, why == FRAME_TYPE && item->tag == SUB_CLASS_DUMP ? item->bad_at : 0); /* what follows a type of 0 there */
-    e->framing.failed_at = at;
+    if (!records_follow_here(e, 2))
+        e->framing.failed_at = at;
     end_sound_part(&e->run, at);
     if (item->tag == TAG_HEAP_DUMP_END)
         lose_heap_end(e);

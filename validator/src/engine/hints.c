@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/evidence.h"
 #include "engine/go_to_way.h"
 #include "input/transfer.h"
 
 #define LATIN1 "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
+#define TRUNCATED "the dump was truncated (" EARLY_END ")"
 
 enum { REPLACED_LEAST = 2 };
 
@@ -81,6 +83,46 @@ void look_for_zeros(struct engine *e, uint64_t after)
     }
 }
 
+/* The zeros at a failure end here, where a sub-record begins, and no sector of a disk ends: they may be the last elements of an
+ * array whose count is wrong. */
+static void doubt_zeros(struct engine *e, uint64_t here)
+{
+    enum { SECTOR = 512 };
+    uint64_t size = here - e->framing.zeros_at, zeros = 0;
+
+    if (size > WAY_SIGHT || here % SECTOR == 0 || !go_to(e, e->framing.zeros_at) || look_at(&e->in, (size_t)size, size) < size)
+        return;
+    while (zeros < size && !e->in.at[zeros])
+        zeros++;
+    if (zeros == size)
+        e->framing.zeros_at = 0;
+}
+
+void look_for_stripped_array(struct engine *e)
+{
+    enum { OBJECT_BITS = 12 }; /* see evidence.h */
+    size_t header = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, e->file.id_size), size = header + HEAD_SIZE;
+    uint64_t last = 0;
+
+    if (*e->in.at != SUB_PRIMITIVE_ARRAY_DUMP || e->in.offset < e->framing.stripped.last || input_need(&e->in, size) < size ||
+        !get_u4(e->in.at + 1 + OFFSET_OF(PRIMITIVE_ARRAY_DUMP, elements, e->file.id_size)) ||
+        bits_of_subrecord(&e->file, e->in.at + header, &last) < OBJECT_BITS)
+        return;
+    e->framing.stripped.count++;
+    e->framing.stripped.last = e->in.offset + 1;
+}
+
+void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end)
+{
+    uint64_t here = e->in.offset;
+
+    if (from <= stated_end && stated_end < here)
+        e->framing.left_out_end = stated_end;
+    if (e->framing.zeros_at >= from && e->framing.zeros_at < here && input_need(&e->in, 1))
+        doubt_zeros(e, here);
+    go_to(e, here);
+}
+
 /* Whether what is here may follow a heap dump record whose rest is lost. Records that come before heap dumps follow where bytes are
  * there twice. */
 static bool ends_heap_record(struct engine *e)
@@ -93,9 +135,11 @@ void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
     const uint64_t here = e->in.offset, failed_at = e->framing.failed_at;
 
     /* A failure here means that the length alone is wrong. */
-    if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here)
+    if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here ||
+        stated_end == e->framing.left_out_end)
         return;
     e->framing.gap.at = record_at;
+    e->framing.gap.ends_dump = !input_need(&e->in, 1);
     if (here > stated_end)
         e->framing.gap.extra = here - stated_end;
     else if (ends_heap_record(e))
@@ -108,36 +152,51 @@ static void show_size(char to[32], uint64_t bytes)
     enum { KIB = 1024 };
 
     if (bytes < KIB)
-        snprintf(to, 32, "%llu bytes", (unsigned long long)bytes);
+        snprintf(to, 32, "%llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
     else
         snprintf(to, 32, "%llu KB", (unsigned long long)(bytes + KIB / 2) / KIB);
 }
 
-/* The dump has its end, so it was not truncated. */
+/* The dump has its end, or ends with a whole HEAP_DUMP, so it was not truncated. */
 static bool end_is_there(const struct engine *e)
 {
-    return e->framing.complete_until && e->framing.complete_until == e->run.sum.bytes;
+    const struct framing *f = &e->framing;
+
+    return e->run.sum.bytes && (f->complete_until == e->run.sum.bytes || f->heap_until == e->run.sum.bytes);
+}
+
+/* Whether more objects are missing than there were in the bytes that were left out. */
+static bool has_lost_more(const struct engine *e)
+{
+    const uint64_t least = 1 + SIZE_OF(PRIMITIVE_ARRAY_DUMP, e->file.id_size);
+
+    return e->run.summary->missing_objects > e->run.sum.skipped / least;
 }
 
 /* What lengths say of a part in the middle; NULL for nothing. A wrong length says the same, if nothing else is wrong. */
 static const char *describe_gap(struct engine *e)
 {
+    enum { LEAST_RECORD = 512 }; /* bytes: few heap dump records are shorter */
     const unsigned long long at = e->framing.gap.at;
+    const uint64_t missing = e->framing.gap.missing, extra = e->framing.gap.extra;
     char size[32];
 
-    if ((e->framing.truncated && !end_is_there(e)) || e->framing.gap.missing > e->run.sum.bytes) /* the length is wrong */
+    if ((e->framing.truncated && !end_is_there(e) && !e->framing.gap.ends_dump) || e->framing.within_subrecord ||
+        missing > e->run.sum.bytes) /* the length is wrong */
         return NULL;
-    show_size(size, e->framing.gap.missing ? e->framing.gap.missing : e->framing.gap.extra);
-    if (e->framing.gap.missing)
+    show_size(size, missing ? missing : extra);
+    if (missing)
         snprintf(e->hint, sizeof e->hint,
-                 "about %s are missing in the heap dump record at 0x%llx: a part in the middle was lost", size, at);
-    else if (e->framing.gap.extra > e->run.sum.skipped) /* most of them are sub-records */
+                 "about %s %s missing in the heap dump record at 0x%llx: a part in the middle was lost", size,
+                 missing == 1 ? "is" : "are", at);
+    else if (extra > e->run.sum.skipped && extra >= LEAST_RECORD) /* most of them are sub-records */
         snprintf(
             e->hint, sizeof e->hint,
             "the heap dump record at 0x%llx goes on for %s: a part in the middle was lost, with the header of the next record",
             at, size);
-    else if (e->framing.gap.extra)
-        snprintf(e->hint, sizeof e->hint, "the heap dump record at 0x%llx has about %s too many: bytes were inserted", at,
+    else if (extra && !has_lost_more(e))
+        snprintf(e->hint, sizeof e->hint,
+                 "the heap dump record at 0x%llx has about %s too many: bytes were inserted, or the next header was lost", at,
                  size);
     else
         return NULL;
@@ -160,6 +219,14 @@ static const char *describe_doubled(struct engine *e)
     return e->hint;
 }
 
+static const char *describe_wrong_tag(struct engine *e)
+{
+    snprintf(e->hint, sizeof e->hint,
+             "the tag at 0x%llx is wrong: the segments after this record are of its heap dump, as they refer to what it holds",
+             (unsigned long long)e->framing.before_segments);
+    return e->hint;
+}
+
 /* A heap in which nothing is reachable. A sample of a few objects needs no roots. */
 static bool has_objects_without_roots(const struct engine *e)
 {
@@ -173,9 +240,16 @@ static bool has_objects_without_roots(const struct engine *e)
            all == objects + counts[SUB_CLASS_DUMP] + counts[SUB_PRIMITIVE_ARRAY_NODATA] + counts[SUB_HEAP_DUMP_INFO];
 }
 
+/* The last record is a heap dump record. */
+static bool is_within_heap_dump(const struct engine *e)
+{
+    return e->last_heap.record_at && e->last_heap.record_at == e->position.record_at;
+}
+
 const char *choose_hint(struct engine *e)
 {
-    enum { LEAST_MISSING = 16 }; /* a lost segment has more */
+    /* Of a lost segment; of strings, after more than one wrong byte; of a stripped dump. */
+    enum { LEAST_MISSING = 16, LEAST_STRINGS = 4, LEAST_STRIPPED = 2 };
     static const char within[] = "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
     bool lost_something = e->file.losses.definitions || e->file.losses.heap_dump;
     bool resumed = lost_something && !e->framing.truncated;
@@ -192,12 +266,13 @@ const char *choose_hint(struct engine *e)
         {RULE_GZ_005, end_is_there(e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
                           : EARLY_END},
-        {RULE_REC_001, "the dump was truncated (" EARLY_END "), or other bytes were appended"},
+        {RULE_REC_001, TRUNCATED ", or other bytes were appended"},
         {RULE_REC_002, end_is_there(e)
                            ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
                        : resumed                     ? within
                        : e->framing.within_subrecord ? EARLY_END
-                                                     : "the dump was truncated (" EARLY_END "), or a length is wrong"},
+                       : is_within_heap_dump(e)      ? TRUNCATED ", a part in the middle was lost, or a length is wrong"
+                                                     : TRUNCATED ", or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},
         {RULE_REC_016, "the VM was killed, or the disk was full, before the heap dump was written"},
         {RULE_REC_007, "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished"},
@@ -227,17 +302,22 @@ const char *choose_hint(struct engine *e)
                "dump again, in binary mode";
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
+    if (e->framing.before_segments && (totals[RULE_OBJ_002] || totals[RULE_REF_001]) && !is_malformed)
+        return describe_wrong_tag(e);
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it";
+    if (is_malformed && e->framing.heap_until && e->run.sum.sound_until == e->framing.heap_until)
+        return "no whole record follows the last heap dump: the dump was truncated there, something was appended to it, or its "
+               "length is wrong";
+    if (e->framing.stripped.count >= LEAST_STRIPPED && e->file.version == V103)
+        return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.doubled.size)
         return describe_doubled(e);
     if (e->framing.zeros_at)
         return "zeros are where records should be: a part of the file was never written, or a copy of it was not finished";
     gap = describe_gap(e);
-    if (gap && e->file.version != V103)
+    if (gap)
         return gap;
-    if (totals[RULE_REC_013] && e->file.version == V103)
-        return "perhaps KOOM stripped the dump, which leaves out the contents of arrays: its own tool restores them";
     if (e->framing.failed && !end_is_there(e))
         return resumed ? within : NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
@@ -246,11 +326,15 @@ const char *choose_hint(struct engine *e)
     if (lost_something)
         return within;
     if (totals[RULE_STR_006] > e->run.summary->quirks[RULE_STR_006] + e->run.summary->quirk_notes[RULE_STR_006])
-        return "strings are missing that names refer to: bytes among the UTF8 records were lost, or never written";
+        return totals[RULE_STR_006] < LEAST_STRINGS
+                   ? "strings are missing that names refer to: their records were lost or damaged, or IDs are wrong"
+                   : "strings are missing that names refer to: bytes among the UTF8 records were lost or never written, or a "
+                     "length there is wrong";
     if (e->run.sum.found_lost)
         return "objects lie within an array, an instance or a class whose count is too large";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
-        return "a whole segment or part of the heap dump was lost, or what wrote the dump left objects out";
+        return "a whole segment or part of the heap dump was lost, references in it are wrong, or what wrote the dump left "
+               "objects out";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";
     return NULL;

@@ -23,6 +23,8 @@ static void end_heap_record(struct engine *e, bool complete)
     if (!complete) {
         lose_part(e);
         report_truncated(e);
+    } else if (e->position.record_tag == TAG_HEAP_DUMP && e->in.offset == stated_heap_end(&e->position)) {
+        e->framing.heap_until = e->in.offset;
     }
     if (!e->heap.begun || e->heap.open || (e->resume.pending && e->resume.in_heap))
         return;
@@ -48,6 +50,8 @@ static void check_heap_dump(struct engine *e)
         old_version(e);
     else if (within)
         report(&e->ck, RULE_REC_006, e->position.record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
+    if (is_segment && !e->heap.open && e->position.record_at == e->framing.heap_until)
+        e->framing.before_segments = e->last_heap.record_at;
     if (!e->heap.open)
         begin_heap_dump(e);
     if (is_segment) {

@@ -22,6 +22,7 @@ static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uin
 {
     uint64_t here = e->in.offset, heap_end = kind == WAY_RECORD ? here : here < record_end ? record_end : UINT64_MAX;
 
+    look_for_doubled(e);
     jumps_note(&e->file.jumps, from, here, heap_end, true);
     e->run.sum.skipped += here - from;
     e->resume.in_heap = kind == WAY_SUBRECORD;
@@ -187,6 +188,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     if (kind == WAY_NONE || (!may_be_here && kind == WAY_SUBRECORD && from == failed_at && e->in.offset == failed_at))
         return false;
     forget_from(e, from);
+    note_left_out(e, from, stated_heap_end(&before));
     if (kind == WAY_RECORD && record_end != UINT64_MAX)
         note_gap(e, before.record_at, record_end);
     if (kind == WAY_SUBRECORD) {
@@ -233,12 +235,14 @@ void resume_within(struct engine *e, uint64_t way, uint64_t record_end)
 /* What was read since a checkpoint does not count, but for what it defined. */
 static void forget_since(struct engine *e, const struct checkpoint *to)
 {
-    uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until, looked_again = e->framing.looked_again;
+    uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until, looked_until = e->framing.looked_until,
+             looked_again = e->framing.looked_again;
 
     findings_roll_back(&e->run.findings, &to->findings);
     restore(e, to);
     e->framing.frontier = frontier; /* time stays linear */
     e->framing.sought_until = sought_until;
+    e->framing.looked_until = looked_until;
     e->framing.looked_again = looked_again;
     forget_checkpoints(e, to);
 }

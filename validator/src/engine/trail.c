@@ -126,6 +126,7 @@ static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *tra
         if (!measure_again(e, failed_at, &item))
             return false;
         add_to_trail(e, trail, item.size);
+        look_for_stripped_array(e);
         input_skip(&e->in, item.size);
     }
     doubt_latest(trail);
