@@ -52,7 +52,8 @@ struct framing {
     bool failed;             /* because of something other than an early end */
     bool second_header;      /* a header is where a record should be: two files were joined */
     uint64_t zeros_at;       /* zeros are where a record or a sub-record should be; 0 for none */
-    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END; 0 for none */
+    uint64_t complete_until; /* the end of the latest HEAP_DUMP_END, or of a dump of which all data was inflated; 0 for none */
+    bool lacks_trailer;      /* the gzip file ends within a trailer: no data is missing */
     bool segment_reported;   /* REC-005 was reported */
     struct unproven {
         uint64_t from, count;

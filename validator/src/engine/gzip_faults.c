@@ -190,8 +190,11 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
     case GZIP_TRAILING:
         e->garbage_after = true;
         break;
-    case GZIP_HEADER:
     case GZIP_TRUNCATED:
+        e->framing.lacks_trailer = g->data_ended;
+        e->framing.truncated = true;
+        break;
+    case GZIP_HEADER:
     case GZIP_NESTED:
         e->framing.truncated = true;
         break;

@@ -93,6 +93,7 @@ struct repair {
     bool may_lack_names; /* a class of the copy may have no name */
     bool has_names;      /* names must be cleared */
     bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
+    bool lacks_trailer;  /* the gzip file ends within a trailer: no data is missing */
     uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
 
     /* Where the check of the input did not go on at the end of a record or sub-record. */

@@ -30,6 +30,7 @@ static void count_fault(void *context, const struct gzip_finding *finding)
         r->result.gzip_faults++;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
         r->result.gzip_mismatches++;
+    r->lacks_trailer = finding->fault == GZIP_TRUNCATED && finding->data_ended;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
         damage_note(r, finding->start, finding->end);
 }

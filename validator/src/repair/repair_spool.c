@@ -7,7 +7,7 @@ static bool resume(struct repair *r)
     struct gzip_resumption gap;
 
     if (r->error || r->memory.exhausted || !input_resume(&r->in, &gap)) {
-        r->result.gzip_ended_early |= input_ended_by_fault(&r->in);
+        r->result.gzip_ended_early |= input_ended_by_fault(&r->in) && !r->lacks_trailer;
         return false;
     }
     r->result.gzip_resumed++;
