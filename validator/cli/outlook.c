@@ -173,15 +173,22 @@ static void print_readable(const struct report *report)
 
 /* ---- The next command -------------------------------------------------------------------------------------------- */
 
-/* Whether a copy would hold no object, and is no profile of an agent either: --repair makes none then. */
-static bool has_nothing_to_keep(const struct hprof_summary *s)
+/* Whether --repair takes objects from the parts beside the file. */
+static bool has_objects_in_parts(const struct report *report)
 {
+    return report->parts.numbers != 0 && !report->parts.is_empty && !report->parts.is_stale;
+}
+
+/* Whether a copy would hold no object, and is no profile of an agent either: --repair makes none then. */
+static bool has_nothing_to_keep(const struct report *report)
+{
+    const struct hprof_summary *s = &report->summary;
     uint64_t records = s->record_counts[0x06] + s->record_counts[0x07] + s->record_counts[0x0d], subrecords = 0;
 
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += s->subrecord_counts[tag];
-    return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !s->incomplete && !s->compressed &&
-           (records == 0 || subrecords > 0);
+    return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !has_objects_in_parts(report) &&
+           !s->compressed && (records == 0 || subrecords > 0);
 }
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
@@ -192,13 +199,14 @@ static bool can_repair(const struct report *report, size_t rule)
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0 &&
                (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
-    if (has_nothing_to_keep(s))
+    if (has_nothing_to_keep(report))
         return false;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) && !has_finding(s, "GZ-007")
                                             : s->id_size == 4 || s->id_size == 8;
 
     return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
-           s->accepted_by == NULL && !has_finding(s, "REC-016") && report_severity(report, rule) == HPROF_ERROR;
+           s->accepted_by == NULL && (!has_finding(s, "REC-016") || has_objects_in_parts(report)) &&
+           report_severity(report, rule) == HPROF_ERROR;
 }
 
 /* Whether --show can show the offset of the finding. Standard input may be a pipe. */
