@@ -15,6 +15,7 @@ void gunzip_fault(struct gunzip *g, enum gzip_fault fault, uint64_t offset, cons
                                            .offset = offset,
                                            .start = g->now.member_output,
                                            .end = g->now.output,
+                                           .data = g->now.data_offset,
                                            .data_ended = g->now.part == TRAILER};
         snprintf(g->pending.expected, sizeof g->pending.expected, "%s", expected);
         va_start(arguments, found);

@@ -26,6 +26,7 @@ static bool resume(struct repair *r)
 
 bool repair_spool(struct repair *r)
 {
+    r->unknown.packed = r->in.source;
     do
         copy_input(r, UINT64_MAX);
     while (resume(r));
