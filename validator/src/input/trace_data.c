@@ -14,6 +14,7 @@ enum {
     DISTANCES_MOST = 30,
     END_OF_BLOCK = 256,
     EXPLAINED = 1024, /* bytes after unknown ones where a failure may be due to these: most sub-records are shorter */
+    DOUBTED = 512,    /* bytes before a failure */
     GAP = 16          /* known bytes between unknown ones that are not worth a stretch of their own: no sub-record is in them */
 };
 
@@ -66,6 +67,19 @@ static bool is_explained(const struct tracer *t)
     return t->any_unknown && t->output <= t->unknown_to + EXPLAINED;
 }
 
+/* Some sub-records may look right before one does not. */
+static void begin_damage(struct tracer *t)
+{
+    uint64_t from = t->output > DOUBTED ? t->output - DOUBTED : 0;
+
+    t->is_damaged = true;
+    t->damaged_from = t->output;
+    for (uint64_t at = from; at < t->output; at++)
+        t->is_unknown[at % WINDOW] = true;
+    if (from < t->output)
+        note_unknown(t, from, t->output);
+}
+
 static void pass_failures(struct tracer *t)
 {
     const struct traced_data *asked = t->asked;
@@ -73,8 +87,7 @@ static void pass_failures(struct tracer *t)
     while (t->failures_passed < asked->failure_count && asked->failures[t->failures_passed] <= t->output) {
         t->failures_passed++;
         if (!t->is_damaged && !is_explained(t)) {
-            t->is_damaged = true;
-            t->damaged_from = t->output;
+            begin_damage(t);
         }
     }
 }
@@ -332,6 +345,9 @@ bool trace_data(const struct traced_data *asked, struct memory *memory)
             t->failed = true;
         }
     }
+    pass_failures(t);
+    if (asked->is_invalid && !t->is_damaged)
+        begin_damage(t);
     if (t->output < asked->size) /* made of data that is not valid here */
         note_unknown(t, t->is_damaged ? t->damaged_from : t->output, asked->size);
     hand_over(t);

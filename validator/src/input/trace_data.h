@@ -1,6 +1,6 @@
-/* Which bytes that a damaged gzip member gave are not those that were compressed. Deflate data (RFC 1951) repeats earlier bytes: what
- * was damaged is copied on and on, and a wrong code moves all that follows. So the data is read once more, without its bytes: each
- * byte is known or not. */
+/* Which bytes of a damaged gzip member are not those that were compressed. Deflate data (RFC 1951) repeats earlier bytes: what was
+ * damaged is copied on and on, and a wrong code moves all that follows. So the data is read once more, without its bytes: each byte
+ * is known or not. */
 #ifndef HPROF_TRACE_DATA_H
 #define HPROF_TRACE_DATA_H
 
@@ -15,6 +15,7 @@ struct traced_data {
     const struct input_source *source;
     uint64_t offset;          /* of the data in the file */
     uint64_t size;            /* of what it gave */
+    bool is_invalid;          /* the rest could not be inflated */
     bool keeps_size;          /* that is the size that was compressed */
     const uint64_t *failures; /* where reading of what it gave failed, in order */
     size_t failure_count;
@@ -22,9 +23,10 @@ struct traced_data {
     void *context;
 };
 
-/* Where reading failed, and no unknown bytes explain that, damage begins. Everything from there to the next block is unknown: its
- * header is so redundant that none is met by chance. From there on codes are right, and a byte is known if it is not a copy of one
- * that is not, or of one before the damage, unless the size shows that nothing was moved. False if memory ran out. */
+/* Shortly before reading failed, if no unknown bytes explain that, damage begins. From there on nothing is known up to the next
+ * block, whose header is so redundant that none is met by chance. Then codes are right again: a byte is known unless it is copied
+ * from one that is not, or from before the block, where the distance leads elsewhere if the damage made more or fewer bytes. False
+ * if memory ran out. */
 bool trace_data(const struct traced_data *asked, struct memory *memory);
 
 #endif

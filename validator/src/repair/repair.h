@@ -35,6 +35,7 @@ struct damage {
     struct damaged_part {
         uint64_t from, to;
         uint64_t data;   /* in the compressed file */
+        bool is_invalid; /* the rest of the data could not be inflated */
         bool keeps_size; /* the member gave as many bytes as it should */
     } * parts;
     struct shift { /* from this offset of the input on, a byte has an offset in the copy that is smaller by `shift` */
@@ -109,8 +110,9 @@ struct repair {
     bool may_lack_names; /* a class of the copy may have no name */
     bool has_names;      /* names must be cleared */
     bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
-    bool lacks_trailer;  /* the gzip file ends within a trailer: no data is missing */
-    uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
+    struct gzip_finding truncated; /* of the member that the end of the file truncates */
+    bool lacks_trailer;            /* the gzip file ends within a trailer: no data is missing */
+    uint64_t lost;                 /* bytes of the dump that could not be inflated, as far as known */
 
     /* Where the check of the input did not go on at the end of a record or sub-record. */
     struct jumps jumps;
@@ -272,10 +274,8 @@ void unknown_note_failure(struct repair *r, uint64_t offset);
 void unknown_find(struct repair *r);
 /* Offsets of the input, of which the pass asks in order: whether some of the next n bytes are not known; */
 bool unknown_is_in_next(struct repair *r, uint64_t n);
-/* the first byte from here on that is not known, UINT64_MAX for none; */
+/* the first byte from here on that is not known, UINT64_MAX for none. */
 uint64_t unknown_next(struct repair *r);
-/* whether damage begins at an offset, so that what was read before may end with wrong bytes. */
-bool unknown_begins_at(struct repair *r, uint64_t offset);
 
 /* ---- repair_doubt.c: what damage follows directly may itself be damaged ---- */
 

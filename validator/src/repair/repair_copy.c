@@ -224,16 +224,6 @@ static void copy_part(struct repair *r, const struct jump *jump)
         continue;
 }
 
-/* The bytes before those at which reading failed may be damaged, too. */
-static void drop_last(struct repair *r)
-{
-    uint64_t size = copy_size(r) - r->last.at;
-
-    copy_cut(r, r->last.at);
-    leave_out(r, LEFT_DAMAGED, 0, size);
-    r->last = (struct copied){0};
-}
-
 static void follow_jump(struct repair *r, const struct jump *jump)
 {
     uint64_t size = jump->to - jump->from, own;
@@ -243,8 +233,6 @@ static void follow_jump(struct repair *r, const struct jump *jump)
         return;
     }
     r->next_jump++;
-    if (size && r->last.end == jump->from && unknown_begins_at(r, jump->from))
-        drop_last(r);
     if (size)
         doubt_note(r, jump->from);
     if (!r->heap.is_open && is_record(r, *r->in.at) && size > RECORD_HEADER_SIZE && jump->to != UINT64_MAX &&

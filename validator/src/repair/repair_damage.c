@@ -23,8 +23,8 @@ void damage_note(struct repair *r, const struct gzip_finding *f)
 
     if (f->start < f->end &&
         memory_grow(&r->memory, (void **)&d->parts, &d->part_capacity, d->part_count + 1, sizeof *d->parts))
-        d->parts[d->part_count++] =
-            (struct damaged_part){.from = f->start, .to = f->end, .data = f->data, .keeps_size = f->keeps_size};
+        d->parts[d->part_count++] = (struct damaged_part){
+            .from = f->start, .to = f->end, .data = f->data, .is_invalid = f->fault == GZIP_DATA, .keeps_size = f->keeps_size};
 }
 
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)

@@ -31,6 +31,8 @@ static void count_fault(void *context, const struct gzip_finding *finding)
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
         r->result.gzip_mismatches++;
     r->lacks_trailer = finding->fault == GZIP_TRUNCATED && finding->data_ended;
+    if (finding->fault == GZIP_TRUNCATED)
+        r->truncated = *finding;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
         damage_note(r, finding);
 }
@@ -87,8 +89,8 @@ static int keep_reason(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
-/* The record of unknown tag is passed by its length. Other rules are about an enclosing record, something elsewhere, or the producer;
- * or reading goes on after a jump. */
+/* A record of unknown tag is passed by its length. Other findings may be due to something elsewhere or to the producer, or there is
+ * a jump. */
 static int note_failure(void *context, const struct hprof_finding *f)
 {
     const struct check *check = context;

@@ -105,7 +105,6 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         leave_out(r, LEFT_RECORD, tag, there);
         return;
     }
-    r->last = (struct copied){.at = start, .end = r->in.offset};
     if (is_cleared)
         clear_trace(r, start, trace);
     if (length != stated) {

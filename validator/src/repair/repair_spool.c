@@ -11,6 +11,10 @@ static bool resume(struct repair *r)
         return false;
     }
     r->result.gzip_resumed++;
+    if (r->truncated.fault == GZIP_TRUNCATED) { /* it was not, because a later member begins within it */
+        r->truncated.fault = GZIP_DATA;
+        damage_note(r, &r->truncated);
+    }
     /* What ends after the gap is not what it was. */
     if (copy_size(r) &&
         memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))

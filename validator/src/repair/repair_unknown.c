@@ -46,6 +46,7 @@ static void find_in_member(struct repair *r, const struct damaged_part *part, co
     const struct traced_data asked = {.source = &u->packed,
                                       .offset = part->data,
                                       .size = part->to - part->from,
+                                      .is_invalid = part->is_invalid,
                                       .keeps_size = part->keeps_size,
                                       .failures = failures,
                                       .failure_count = count,
@@ -100,9 +101,4 @@ bool unknown_is_in_next(struct repair *r, uint64_t n)
     uint64_t next = unknown_next(r);
 
     return next != UINT64_MAX && (next <= r->in.offset || next - r->in.offset < n);
-}
-
-bool unknown_begins_at(struct repair *r, uint64_t offset)
-{
-    return unknown_next(r) == offset;
 }
