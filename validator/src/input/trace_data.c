@@ -13,8 +13,8 @@ enum {
     DISTANCES = 32,
     DISTANCES_MOST = 30,
     END_OF_BLOCK = 256,
-    EXPLAINED = 1024, /* bytes after unknown ones where a failure may be due to these: most sub-records are shorter */
-    DOUBTED = 512,    /* bytes before a failure */
+    EXPLAINED = 4096, /* bytes after unknown ones where a failure may be due to these: most sub-records are shorter */
+    DOUBTED = 4096,   /* bytes before a failure */
     GAP = 16          /* known bytes between unknown ones that are not worth a stretch of their own: no sub-record is in them */
 };
 
