@@ -109,6 +109,7 @@ struct checkpoints {
     uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
     uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
     const struct checkpoint *rolled_back_to;
+    uint64_t failed_at; /* the first offset after that checkpoint at which reading failed; 0 for none */
 };
 
 /* After a failure, reading goes on where recovery found the way. */
