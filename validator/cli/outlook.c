@@ -179,16 +179,22 @@ static bool has_objects_in_parts(const struct report *report)
     return report->parts.numbers != 0 && !report->parts.is_empty && !report->parts.is_stale;
 }
 
-/* Whether a copy would hold no object, and is no profile of an agent either: --repair makes none then. */
-static bool has_nothing_to_keep(const struct report *report)
+/* Whether objects were read, or what makes a profile of an agent: --repair makes no copy of anything else. */
+static bool has_content(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
     uint64_t records = s->record_counts[0x06] + s->record_counts[0x07] + s->record_counts[0x0d], subrecords = 0;
 
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += s->subrecord_counts[tag];
-    return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !has_objects_in_parts(report) &&
-           !s->compressed && (records == 0 || subrecords > 0);
+    return count_objects(s) > 0 || has_objects_in_parts(report) || (records > 0 && subrecords == 0);
+}
+
+/* Whether more may be in what the check did not read. */
+static bool may_have_more(const struct hprof_summary *s)
+{
+    return (s->skipped > 0 && !is_changed_as_text(s)) || s->version[0] == '\0' || has_damaged_member(s) ||
+           has_finding(s, "GZ-001") || has_finding(s, "GZ-006");
 }
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
@@ -199,7 +205,7 @@ static bool can_repair(const struct report *report, size_t rule)
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0 &&
                (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
-    if (has_nothing_to_keep(report))
+    if (!has_content(report) && !may_have_more(s))
         return false;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) && !has_finding(s, "GZ-007")
                                             : s->id_size == 4 || s->id_size == 8;
@@ -283,8 +289,7 @@ static void print_commands(const struct report *report, const struct gravest *g)
     }
     if (g->can_repair) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' || s->transfer != 0 ? "fix" : "try", options,
-                      report->file); /* the header may be lost */
+        print_command(report, has_content(report) ? "fix" : "try", options, report->file);
     }
     if (s->hint != NULL && (g->can_repair || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */

@@ -38,9 +38,7 @@ def commands() -> dict[str, str]:
     status, out, _ = run(FRONT, "--help")
     assert status == 0
     names = re.findall(r"^  (\w+) ", out.decode(), re.MULTILINE)
-    return {
-        name: f"hprof-{name}" if name in ("diff", "reduce", "gen", "serve") else "hprof-validate" for name in names
-    }
+    return {name: f"hprof-{name}" if name in ("diff", "reduce", "gen", "serve") else "hprof-validate" for name in names}
 
 
 @pytest.mark.parametrize(

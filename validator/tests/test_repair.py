@@ -16,6 +16,8 @@ from dumps import DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance,
 from some_cases import TAKES_SOME, any_one, some
 from tool import SOURCE, run
 
+from hprof_conformance import gold
+
 HEADER = 31
 HEAPS = (0x0C, 0x1C)
 END = record(0x2C, b"")
@@ -490,6 +492,54 @@ def test_a_truncated_gzip_file(made: bytes, tmp_path: Path) -> None:
     assert "lost, if there was more: what follows the last fault of the gzip file" in text
     check_nothing_is_new(copy, made)
     assert len(copy) > 3000
+
+
+# ---- What the report of the check names -------------------------------------------------------------------------------
+
+
+def damaged_in_some_way(dice: random.Random, data: bytes) -> tuple[str, bytes]:
+    at = dice.randrange(1, len(data) if dice.randrange(2) else len(data) // 10)
+    end = min(len(data), at + dice.choice([1, 100, 4096, 1 << 20]))
+    plain = {
+        "cut": data[:at],
+        "zeros": data[:at] + bytes(end - at) + data[end:],
+        "noise": data[:at] + dice.randbytes(end - at) + data[end:],
+        "lost": data[:at] + data[end:],
+        "no header": data[at:],
+        "text before": b"Dumping ...\n" + data[:at],
+        "twice": data + data[:at],
+    }
+    kind = dice.choice([*plain])
+    damaged, how = plain[kind], f"{kind} at {at:#x}"
+    for change in dice.sample(["latin-1", "CR LF", "gzip", "cut again"], dice.randrange(3)):
+        if change == "latin-1":
+            damaged = damaged.decode("latin-1").encode()
+        elif change == "CR LF":
+            damaged = damaged.replace(b"\n", b"\r\n")
+        elif change == "gzip":
+            damaged = gzip.compress(damaged, 1)
+        else:
+            damaged = damaged[: dice.randrange(len(damaged) + 1)]
+        how += f", {change}"
+    return how, damaged
+
+
+@pytest.mark.parametrize("name", ["agent8", "jdk8", "jdk17", "jdk25", "sa17"])
+def test_a_fix_that_is_named_makes_a_copy(name: str, tmp_path: Path) -> None:
+    """What may give nothing is only to be tried."""
+    data, seed = gold.read(SOURCE, name), random.SystemRandom().randrange(1 << 32)
+    dice, fixes = random.Random(seed), 0
+    for _ in range(6 if TAKES_SOME else 40):
+        how, damaged = damaged_in_some_way(dice, data)
+        (tmp_path / "damaged").write_bytes(damaged)
+        named = re.search(r"^  fix: hprof-validate (.*)$", run("damaged", cwd=tmp_path).out, re.MULTILINE)
+        if named is None:
+            continue
+        fixes += 1
+        (tmp_path / "fixed.hprof").unlink(missing_ok=True)
+        done = run(*named[1].split(), cwd=tmp_path)
+        assert (done.status, (tmp_path / "fixed.hprof").exists()) == (0, True), f"seed {seed}, {how}: {done.err}"
+    assert fixes or TAKES_SOME
 
 
 # ---- The file --------------------------------------------------------------------------------------------------------
