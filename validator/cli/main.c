@@ -108,11 +108,15 @@ static int on_summary(void *context, const struct hprof_summary *summary)
         describe_parts_beside(parts, run->file, text, sizeof text);
         with_parts.hint = text; /* it explains what is missing */
         with_parts.incomplete |= ends_early(summary);
+    } else if (run->file != NULL && may_be_part(summary) &&
+               describe_part(run->file, summary, run->report.whole, text, sizeof text)) {
+        with_parts.hint = text;
+        with_parts.is_part = with_parts.incomplete = true;
+    }
+    if (parts->numbers != 0 || with_parts.is_part) {
         run->is_allowed = with_parts.incomplete && with_parts.status == HPROF_INVALID && run->options->allow_incomplete;
         if (run->is_allowed)
             with_parts.status = HPROF_VALID;
-    } else if (summary->is_part && describe_part(run->file, run->report.whole, text, sizeof text)) {
-        with_parts.hint = text;
     }
     /* A file that cannot be read at all is reported like a missing file. */
     show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, &with_parts);

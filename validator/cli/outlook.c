@@ -173,15 +173,28 @@ static void print_readable(const struct report *report)
 
 /* ---- The next command -------------------------------------------------------------------------------------------- */
 
-/* Whether a copy would hold no object, and is no profile of an agent either: --repair makes none then. */
-static bool has_nothing_to_keep(const struct hprof_summary *s)
+/* Whether --repair takes objects from the parts beside the file. */
+static bool has_objects_in_parts(const struct report *report)
 {
+    return report->parts.numbers != 0 && !report->parts.is_empty && !report->parts.is_stale;
+}
+
+/* Whether objects were read, or what makes a profile of an agent: --repair makes no copy of anything else. */
+static bool has_content(const struct report *report)
+{
+    const struct hprof_summary *s = &report->summary;
     uint64_t records = s->record_counts[0x06] + s->record_counts[0x07] + s->record_counts[0x0d], subrecords = 0;
 
     for (size_t tag = 0; tag < 256; tag++)
         subrecords += s->subrecord_counts[tag];
-    return count_objects(s) == 0 && (s->skipped == 0 || is_changed_as_text(s)) && !s->incomplete && !s->compressed &&
-           (records == 0 || subrecords > 0);
+    return count_objects(s) > 0 || has_objects_in_parts(report) || (records > 0 && subrecords == 0);
+}
+
+/* Whether more may be in what the check did not read. */
+static bool may_have_more(const struct hprof_summary *s)
+{
+    return (s->skipped > 0 && !is_changed_as_text(s)) || s->version[0] == '\0' || has_damaged_member(s) ||
+           has_finding(s, "GZ-001") || has_finding(s, "GZ-006");
 }
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all
@@ -194,13 +207,14 @@ static bool can_repair(const struct report *report, size_t rule)
                (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
     if (s->header_lost)
         return true;
-    if (has_nothing_to_keep(s))
+    if (!has_content(report) && !may_have_more(s))
         return false;
     bool has_header = s->version[0] == '\0' ? is_of_gzip(hprof_rule_at(rule)) && !has_finding(s, "GZ-007")
                                             : s->id_size == 4 || s->id_size == 8;
 
     return s->status == HPROF_INVALID && has_header && strcmp(hprof_rule_at(rule)->family, "HDR") != 0 &&
-           s->accepted_by == NULL && !has_finding(s, "REC-016") && report_severity(report, rule) == HPROF_ERROR;
+           s->accepted_by == NULL && (!has_finding(s, "REC-016") || has_objects_in_parts(report)) &&
+           report_severity(report, rule) == HPROF_ERROR;
 }
 
 /* Whether --show can show the offset of the finding. Standard input may be a pipe. */
@@ -277,8 +291,7 @@ static void print_commands(const struct report *report, const struct gravest *g)
     }
     if (g->can_repair || s->found_lost) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, s->version[0] != '\0' || s->transfer != 0 || s->header_lost ? "fix" : "try", options,
-                      report->file); /* the header may be lost */
+        print_command(report, has_content(report) || s->header_lost ? "fix" : "try", options, report->file);
     }
     if (s->hint != NULL && (g->can_repair || s->found_lost || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */

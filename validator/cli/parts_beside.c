@@ -9,13 +9,19 @@
 /* HotSpot has a part for each thread that dumps, and removes each when it is joined: so any number may be the first. */
 enum { PARTS_NAMED = 3 };
 
-static bool is_there(const char *file, unsigned part)
+/* A part that is shorter has no sub-record: the header of a segment, and a tag. */
+enum { PART_LEAST = 10 };
+
+static bool is_there(const char *file, unsigned part, bool *is_empty)
 {
     char name[PATH_MAX];
     struct stat stat_of;
     int n = snprintf(name, sizeof name, "%s.p%u", file, part);
 
-    return n > 0 && (size_t)n < sizeof name && stat(name, &stat_of) == 0 && S_ISREG(stat_of.st_mode);
+    if (n <= 0 || (size_t)n >= sizeof name || stat(name, &stat_of) != 0 || !S_ISREG(stat_of.st_mode))
+        return false;
+    *is_empty &= stat_of.st_size < PART_LEAST;
+    return true;
 }
 
 size_t part_stem(const char *name)
@@ -43,10 +49,10 @@ static bool is_whole(const struct hprof_summary *s)
 
 struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary)
 {
-    struct parts_beside parts = {.is_stale = is_whole(summary)};
+    struct parts_beside parts = {.is_empty = true, .is_stale = is_whole(summary)};
 
     for (unsigned part = 0; part < PARTS_SOUGHT; part++)
-        if (is_there(file, part))
+        if (is_there(file, part, &parts.is_empty))
             parts.numbers |= UINT64_C(1) << part;
     return parts;
 }
@@ -78,7 +84,25 @@ void describe_parts_beside(const struct parts_beside *parts, const char *file, c
         add(to, size, used, " and more");
 }
 
-bool describe_part(const char *part, char whole[PATH_MAX], char *to, size_t size)
+bool may_be_part(const struct hprof_summary *summary)
+{
+    return summary->is_part || (summary->status == HPROF_INVALID && summary->bytes < PART_LEAST);
+}
+
+/* A dump, compressed or not, as far as its first bytes say. */
+static bool begins_like_dump(const char *file)
+{
+    static const char magic[] = "JAVA PROFILE 1.0.";
+    char start[sizeof magic - 1] = "";
+    FILE *stream = fopen(file, "rb");
+    size_t n = stream != NULL ? fread(start, 1, sizeof start, stream) : 0;
+
+    if (stream != NULL)
+        fclose(stream);
+    return n == sizeof start && (memcmp(start, magic, n) == 0 || memcmp(start, "\x1f\x8b", 2) == 0);
+}
+
+bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size)
 {
     size_t length = part_stem(part), used;
     struct stat stat_of;
@@ -91,8 +115,12 @@ bool describe_part(const char *part, char whole[PATH_MAX], char *to, size_t size
         whole[0] = '\0';
         return false;
     }
-    used = add(to, size, 0, "the VM was killed while it dumped, and this is a part of the dump: the beginning is in ");
+    used = add(to, size, 0, "the VM was killed while it dumped, and this is ");
+    used = add(to, size, used, summary->bytes < PART_LEAST ? "an empty part" : "a part");
+    used = add(to, size, used, " of the dump: the beginning is in ");
     add(to, size, used, strrchr(whole, '/') != NULL ? strrchr(whole, '/') + 1 : whole);
+    if (summary->bytes < PART_LEAST || !begins_like_dump(whole))
+        whole[0] = '\0';
     return true;
 }
 

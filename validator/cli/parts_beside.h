@@ -13,6 +13,7 @@ enum { PARTS_SOUGHT = 64 };
 
 struct parts_beside {
     uint64_t numbers; /* bit n: FILE.pn is there; 0 for no parts */
+    bool is_empty;    /* all are without content */
     bool is_stale;    /* FILE is complete without them: they are of an earlier dump */
 };
 
@@ -23,9 +24,11 @@ size_t part_stem(const char *name);
 struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary);
 /* Writes a sentence about the parts, if there are some. */
 void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size);
-/* Writes a sentence about a file that is a part of another one, which is beside it, and the name of that one. False, and no name,
- * if there is none. */
-bool describe_part(const char *part, char whole[PATH_MAX], char *to, size_t size);
+/* Whether a file is a part of another one, by what its summary says of it; or may be one, because it is too short to say. */
+bool may_be_part(const struct hprof_summary *summary);
+/* Writes a sentence about such a file, if that other one is beside it; and the name of that one, if a repair of it may take the
+ * part. False if there is none. */
+bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size);
 /* The name of a part without its folder. False if the name is too long. */
 bool name_part(const char *file, unsigned part, char *to, size_t size);
 /* Whether nothing is wrong but that the end is missing: with parts beside it, the dump is incomplete. */

@@ -293,13 +293,24 @@ def test_text_before_the_header(text: bytes, tmp_path: Path) -> None:
         assert one["found"].endswith(f"; a dump begins at offset {len(text)}")
 
 
-def test_a_gzip_file_without_its_trailer(tmp_path: Path) -> None:
-    packed = gzip.compress(read("jdk8"))
-    for cut in (1, 8):
-        found = check(packed[:-cut], tmp_path)
-        assert found["totals"]["GZ-005"] == 1
-        assert found["hint"].startswith("the dump inside is complete")
-    assert "complete" not in check(packed[:-1000], tmp_path)["hint"]
+@pytest.mark.parametrize("name", ["agent8", "jdk8", "sa17", "jdk25"])
+def test_a_gzip_file_without_its_trailer(name: str, tmp_path: Path) -> None:
+    """Dumps of the agent and of the serviceability agent have no HEAP_DUMP_END: all of the deflate data is there."""
+    data = read(name)
+    members = [gzip.compress(data[at : at + (1 << 19)], 1) for at in range(0, len(data), 1 << 19)]
+    for packed in (gzip.compress(data, 1), b"".join(members)):
+        for cut in (1, 8):
+            found = check(packed[:-cut], tmp_path)
+            assert found["totals"]["GZ-005"] == 1
+            assert found["hint"].startswith("the dump inside is complete")
+        assert "complete" not in check(packed[:-1000], tmp_path)["hint"]
+        (tmp_path / "cut.gz").write_bytes(packed[:-3])
+        done = run("--repair", "copy", "--force", "cut.gz", cwd=tmp_path)
+        assert (done.status, (tmp_path / "copy").read_bytes()) == (0, data)
+        assert "lost" not in done.out
+    records = [body - 9 for _, body, _ in record_offsets(data)]
+    for end in (len(data) - 1, records[-1] + 1, records[len(records) // 2]):
+        assert "complete" not in check(gzip.compress(data[:end], 1)[:-8], tmp_path)["hint"]
 
 
 def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import random
 import re
 import struct
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +239,40 @@ def test_the_check_says_that_repair_goes_on_after_a_damaged_gzip_member(tmp_path
     assert re.search(r"\n  readable: .* not checked \(--repair reads on\)\n", run("broken", cwd=tmp_path).out)
     assert run("--repair", "copy", "broken", cwd=tmp_path).status == 0
     assert (tmp_path / "copy").read_bytes() == data
+
+
+def first_wrong(broken: bytes, data: bytes) -> int:
+    """Where a damaged gzip member gives other bytes than those of the dump."""
+    inflater, made = zlib.decompressobj(31), b""
+    for at in range(0, len(broken), 512):
+        try:
+            made += inflater.decompress(broken[at : at + 512])
+        except zlib.error:
+            break
+        if made != data[: len(made)]:
+            break
+    return next((i for i, (one, other) in enumerate(zip(made, data, strict=False)) if one != other), len(made))
+
+
+def test_the_check_says_where_damaged_data_fails(tmp_path: Path) -> None:
+    """Of one member all findings are dropped; but how far it can be read is known. A wrong trailer alone is no such place."""
+    data, seed = read("jdk25"), random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    packed = gzip.compress(data, 1)
+    far = []
+    for _ in range(4):
+        at = dice.randrange(len(packed) // 4, len(packed) // 2)
+        broken = packed[:at] + bytes(4096) + packed[at + 4096 :]
+        (tmp_path / "broken.gz").write_bytes(broken)
+        out = run("broken.gz", cwd=tmp_path).out
+        found = re.search(r"\n  likely: .* cannot be read from about 0x([0-9a-f]+) of the dump on\n", out)
+        assert (found[0] if found else "") in run("--stdin-name", "broken.gz", "-", cwd=tmp_path, stdin=broken).out
+        far += [int(found[1], 16) - first_wrong(broken, data)] if found else []
+    assert far and min(far) > -4096 and min(far) < 1 << 16, far
+    (tmp_path / "broken.gz").write_bytes(packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:])
+    out = run("broken.gz", cwd=tmp_path).out
+    assert "\n  likely: the compressed data is damaged, as a faulty disk or copy leaves it\n" in out
 
 
 def test_a_gzip_file_without_its_trailer_is_repaired_whole(tmp_path: Path) -> None:

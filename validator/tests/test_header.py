@@ -4,12 +4,16 @@ import base64
 import gzip
 import io
 import re
+import struct
+import subprocess
 import tarfile
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from dumps import VALID
-from tool import SOURCE, report_one
+from tool import SOURCE, report_one, run
 
 HTML = "an HTML page: perhaps a login or error page saved in place of the dump"
 AGENT_TEXT = "text of the HPROF agent ({}), which 'hprof-ascii check' checks"
@@ -33,8 +37,8 @@ def tar_file(form: int) -> bytes:
 
 # The first bytes of such files, longer than the validator needs, and the kind that it names.
 KINDS = {
-    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file"),
-    "lz4": (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file"),
+    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file: unpack it first"),
+    "lz4": (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file: decompress it first"),
     "zlib-1": (b"\x78\x01\x00\x00", "zlib data: inflate it first"),
     "zlib-2": (b"\x78\x5e\x00\x00", "zlib data: inflate it first"),
     "zlib-6": (b"\x78\x9c\x00\x00", "zlib data: inflate it first"),
@@ -61,10 +65,10 @@ KINDS = {
     "agent-cpu-old": (b"count callee caller time\n3 java.lang.Object.<init>()V", AGENT_TEXT.format("cpu=old")),
     "agent-trace": (b"TRACE 300000:\n\tjava.lang.Object.<init>(Object.java:20)\n", AGENT_TEXT.format("cpu=old")),
     "agent-monitor": (b"WAIT: MONITOR Ljava/lang/ref/Reference$Lock;\n", AGENT_TEXT.format("cpu=old")),
-    "zip": (zip_file(), "a zip or jar file"),
-    "xz": (b"\xfd7zXZ\0\0\4\xe6\xd6\xb4\x46\2\0\x21\1\x16\0\0\0", "an xz file"),
-    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00", "a zstd file"),
-    "bzip2": (b"BZh91AY&SY\0\0\0\0", "a bzip2 file"),
+    "zip": (zip_file(), "a zip or jar file: unpack it first"),
+    "xz": (b"\xfd7zXZ\0\0\4\xe6\xd6\xb4\x46\2\0\x21\1\x16\0\0\0", "an xz file: decompress it first"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00", "a zstd file: decompress it first"),
+    "bzip2": (b"BZh91AY&SY\0\0\0\0", "a bzip2 file: decompress it first"),
     "class": (b"\xca\xfe\xba\xbe\0\0\0\x34\0\x10", "a class file"),
     "core": (b"\x7fELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\x3e\0", "an ELF file, as a core dump is"),
     "jfr": (b"FLR\0\0\2\0\1\0\0\0\0\0\1\0\0", "a recording of Flight Recorder"),
@@ -76,8 +80,8 @@ KINDS = {
     "html": (b"<html><head><title>502 Bad Gateway</title></head>", HTML),
     "html-upper-case": (b"<HTML><HEAD><TITLE>502 Bad Gateway</TITLE></HEAD>", HTML),
     "html-break": (b"<br />\n<b>Warning</b>:  readfile(): failed to open stream", HTML),
-    "tar-pax": (tar_file(tarfile.PAX_FORMAT), "a tar archive"),
-    "tar-gnu": (tar_file(tarfile.GNU_FORMAT), "a tar archive"),
+    "tar-pax": (tar_file(tarfile.PAX_FORMAT), "a tar archive: unpack it first"),
+    "tar-gnu": (tar_file(tarfile.GNU_FORMAT), "a tar archive: unpack it first"),
 }
 
 
@@ -87,16 +91,57 @@ def test_the_kind_of_a_file_is_named(name: str, packed: bool) -> None:
     data, kind = KINDS[name]
     found = report_one("-", stdin=gzip.compress(data) if packed else data)
     (one,) = found["findings"]
-    assert (one["rule"], one["offset"], one["found"].partition("; a dump begins at ")[0]) == ("HDR-001", 0, kind)
+    assert (one["rule"], one["offset"], one["found"]) == ("HDR-001", 0, kind)
+    assert found["hint"] is None
+
+
+def lz4_file(data: bytes) -> bytes:
+    """A frame with one block that is not compressed."""
+    return b"\x04\x22\x4d\x18\x60\x40\x82" + struct.pack("<I", len(data) | 1 << 31) + data + bytes(4)
+
+
+def zstd_file(data: bytes) -> bytes:
+    """Likewise."""
+    return b"\x28\xb5\x2f\xfd\x00\x58" + struct.pack("<I", len(data) << 3 | 1)[:3] + data
+
+
+@pytest.mark.parametrize(
+    ("pack", "kind"),
+    [
+        (lz4_file, "an lz4 file: decompress it first"),
+        (zstd_file, "a zstd file: decompress it first"),
+        (lambda data: KINDS["zip"][0], KINDS["zip"][1]),
+        (lambda data: KINDS["tar-gnu"][0], KINDS["tar-gnu"][1]),
+        (lambda data: KINDS["core"][0] + bytes(64) + data, KINDS["core"][1]),
+    ],
+)
+def test_a_dump_within_another_file_does_not_follow_text(pack: Callable[[bytes], bytes], kind: str, tmp_path: Path) -> None:
+    """An archive or a compressed file may hold the header as it is. Its bytes are no dump, so no repair is offered or made."""
+    (tmp_path / "packed").write_bytes(pack(VALID))
+    done = run("packed", cwd=tmp_path)
+    assert f"not an HPROF dump: {kind}\n" in done.out
+    assert "likely" not in done.out and "--repair" not in done.out
+    assert run("--repair", "copy", "packed", cwd=tmp_path).status == 1
+
+
+@pytest.mark.parametrize("head", ["HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "Dumping heap ...\n"])
+def test_text_before_a_gzip_file(head: str, tmp_path: Path) -> None:
+    data = head.encode() + gzip.compress(VALID)
+    (tmp_path / "answer").write_bytes(data)
+    found = report_one("answer", cwd=tmp_path)["findings"][0]["found"]
+    command = re.search(rf"; a gzip file begins at offset {len(head)}: '(tail -c \+[0-9]+)' cuts off what precedes it$", found)
+    assert command
+    rest = subprocess.run([*command[1].split(), "answer"], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert report_one("-", stdin=rest)["errors"] == 0
 
 
 def test_every_row_of_kinds_is_reached() -> None:
     """For each row of kinds[] there is a file above that no earlier row matches."""
-    source = (SOURCE / "validator/src/checks/check_header.c").read_text()
+    source = (SOURCE / "validator/src/input/file_kind.c").read_text()
     table = re.search(r"\} kinds\[\] = \{\n(.*?)\n    \};", source, re.DOTALL)
     assert table
-    rows = re.findall(r'\{"((?:[^"\\]|\\.)*)", (\d+),\s*"[^"]*"\}', table[1])
-    assert len(rows) == table[1].count("{")
+    rows = re.findall(r'\{"((?:[^"\\]|\\.)*)", (\d+),\s*\{"[^"]*",\s*(?:true|false)\}\}', table[1])
+    assert 2 * len(rows) == table[1].count("{")
     starts = [re.sub(rb"\\(x[0-9a-f]{2}|[0-7]{1,3}|n)", unescape, start.encode()).lower() for start, _ in rows]
     assert [len(start) for start in starts] == [int(size) for _, size in rows]
     first = {next((row for row, start in enumerate(starts) if data.lower().startswith(start)), None) for data, _ in KINDS.values()}

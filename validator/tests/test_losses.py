@@ -1,5 +1,6 @@
 """Damage to dumps of real JDKs: a repair keeps what the damage did not touch, and has nothing new."""
 
+import gzip
 import os
 import random
 import struct
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from losses import (
+    CLASS,
     HEADER,
     HEAP_DUMP,
     INSTANCE,
@@ -69,6 +71,47 @@ def test_damage_in_many_places_costs_what_each_place_costs(original: Original, t
         loss = repair(original, apart, tmp_path)
         share = loss.beyond_bytes / len(original.data)
         assert (loss.status, loss.new) == (0, 0) and share <= MANY_MOST, f"seed {seed}, {kind.__name__}: {apart}, {loss}"
+
+
+GZIP_DAMAGES = ("zeros", "noise", "bit", "hole", "page")
+
+
+def packed_and_damaged(dice: random.Random, data: bytes) -> tuple[str, bytes]:
+    size, level = dice.choice([1 << 18, 1 << 20, len(data)]), dice.choice([1, 6])
+    packed = b"".join(gzip.compress(data[at : at + size], level) for at in range(0, len(data), size))
+    how, at = dice.choice(GZIP_DAMAGES), dice.randrange(200, len(packed) - 5000)
+    if how == "page":
+        at -= at % 4096
+    by = {
+        "zeros": bytes(dice.choice([16, 100, 1000, 4096])),
+        "noise": dice.randbytes(dice.choice([16, 1000])),
+        "bit": bytes([packed[at] ^ 1 << dice.randrange(8)]),
+        "hole": b"",
+        "page": bytes(4096),
+    }[how]
+    end = at + (dice.choice([1, 100, 4096]) if how == "hole" else len(by))
+    return f"{how} from {at:#x} to {end:#x} of members of {size}, level {level}", packed[:at] + by + packed[end:]
+
+
+def test_after_damage_in_compressed_data_nothing_is_new(original: Original, tmp_path: Path) -> None:
+    """Deflate data copies earlier bytes, so after damage it gives sub-records that look right. One changed bit may leave all
+    lengths as they are, so that nothing shows which bytes are wrong; and a sub-record may look right at the edge of damage."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    new = []
+    there = {original.data[s.at : s.end] for s in original.heap}
+    for draw in range(8 * DRAWS):
+        what, broken = packed_and_damaged(dice, original.data)
+        (tmp_path / "broken.gz").write_bytes(broken)
+        done = run("--profile", "auto", "--force", "--repair", "copy", "broken.gz", cwd=tmp_path)
+        if done.status == 1 and ("no object" in done.err or "header" in done.err):
+            continue
+        assert done.status == 0, f"seed {seed}, draw {draw}, {what}: {done.err}"
+        copy = read((tmp_path / "copy").read_bytes())
+        made = [copy.data[s.at : s.end] for s in copy.heap if copy.data[s.at] != CLASS]
+        if not what.startswith("bit"):
+            new.append((what, sum(s not in there for s in made)))
+    assert sum(n for _, n in new) <= 3 * DRAWS, f"seed {seed}: {[one for one in new if one[1]]}"
 
 
 def test_a_length_that_leads_to_another_subrecord_is_not_believed(original: Original, tmp_path: Path) -> None:

@@ -173,6 +173,33 @@ def test_parts_beside_a_complete_dump_are_not_used(tmp_path: Path) -> None:
     assert "not used, because FILE is complete: heap.hprof.p0\n" in text
 
 
+def fixes(folder: Path, name: str) -> list[str]:
+    return re.findall(r"^  fix: hprof-validate (.*)$", run(name, cwd=folder).out, re.MULTILINE)
+
+
+def test_a_file_that_ends_after_the_definitions_is_repaired_with_its_parts(tmp_path: Path) -> None:
+    """One part may be empty: its thread had written nothing yet. If all are, there is nothing to repair."""
+    whole = generate(tmp_path).read_bytes()
+    command = "--repair fixed.hprof heap.hprof"
+    divide(whole, tmp_path)
+    assert [fixes(tmp_path, name) for name in ("heap.hprof", "heap.hprof.p0", "heap.hprof.p1")] == 3 * [[command]]
+    (tmp_path / "heap.hprof.p2").write_bytes(b"")
+    for name in ("heap.hprof", "heap.hprof.p1", "heap.hprof.p2"):
+        done = run(name, cwd=tmp_path)
+        assert (done.status, ": incomplete" in done.out, "INVALID" in done.out) == (1, True, False)
+        assert run("--allow-incomplete", name, cwd=tmp_path).status == 0
+    assert "likely: the VM was killed while it dumped, and this is an empty part of the dump" in done.out
+    assert fixes(tmp_path, "heap.hprof.p2") == []
+    assert run(*command.split(), cwd=tmp_path).status == 0
+    assert (tmp_path / "fixed.hprof").read_bytes() == whole
+    for name in ("p0", "p1"):
+        (tmp_path / f"heap.hprof.{name}").write_bytes(b"")
+    assert fixes(tmp_path, "heap.hprof") == []
+    (tmp_path / "heap.hprof").write_bytes(b"")
+    (tmp_path / "heap.hprof.p1").write_bytes(record(0x1C, instance(0x20, OBJECT)))  # FILE gives no copy
+    assert fixes(tmp_path, "heap.hprof.p1") == []
+
+
 def test_reports_say_which_parts_there_are(tmp_path: Path) -> None:
     whole = generate(tmp_path).read_bytes()
     divide(whole, tmp_path)

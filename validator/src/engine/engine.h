@@ -52,9 +52,10 @@ struct framing {
     bool failed;              /* because of something other than an early end */
     bool second_header;       /* a header is where a record should be: two files were joined */
     uint64_t zeros_at;        /* zeros are where a record or a sub-record should be; 0 for none */
-    uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END; 0 for none */
+    uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END, or of a dump of which all data was inflated; 0 for none */
     uint64_t heap_until;      /* the end of the latest HEAP_DUMP that ends where its length says; 0 for none */
     uint64_t before_segments; /* a HEAP_DUMP that segments follow directly: it may be one of them; 0 for none */
+    bool lacks_trailer;       /* the gzip file ends within a trailer: no data is missing */
     bool segment_reported;    /* REC-005 was reported */
     struct unproven {
         uint64_t from, count;
@@ -118,6 +119,7 @@ struct checkpoints {
     uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
     uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
     const struct checkpoint *rolled_back_to;
+    uint64_t failed_at; /* the first offset after that checkpoint at which reading failed; 0 for none */
 };
 
 /* After a failure, reading goes on where recovery found the way. */

@@ -70,6 +70,15 @@ static const struct checkpoint *checkpoint_before(const struct checkpoints *c, u
     return last;
 }
 
+/* Called when the fault is met. If bytes far beyond the present item were wanted, reading failed there, and the way is sought. */
+static void note_failure(struct engine *e, const struct gzip_finding *g)
+{
+    enum { FAR = 2 * INPUT_BLOCK }; /* the fast loops pass a block before they say where they are */
+
+    if (e->checkpoints->unit_end < g->end && e->in.offset > g->start && g->end - e->in.offset > FAR)
+        e->checkpoints->failed_at = e->in.offset;
+}
+
 /* Any byte from an offset on may be wrong. If the offset is not checked yet, begin_unit() will roll back. */
 static void discard(struct engine *e, uint64_t from)
 {
@@ -102,6 +111,18 @@ void forget_checkpoints(struct engine *e, const struct checkpoint *to)
     not_after(&c->unit, to);
 }
 
+/* Where reading failed first from an offset on, as far as that is known; 0 for nowhere. */
+static uint64_t first_failure(const struct engine *e, uint64_t from)
+{
+    const struct jump jump = jumps_at(&e->file.jumps, jumps_find(&e->file.jumps, from));
+
+    if (jump.from < e->in.offset)
+        return jump.from;
+    if (e->framing.failed_at > from)
+        return e->framing.failed_at;
+    return e->checkpoints->failed_at;
+}
+
 void restore_checkpoint(struct engine *e)
 {
     const struct checkpoint *to = e->checkpoints ? e->checkpoints->rolled_back_to : NULL;
@@ -109,6 +130,7 @@ void restore_checkpoint(struct engine *e)
 
     if (!to)
         return;
+    e->checkpoints->failed_at = first_failure(e, to->offset);
     restore(e, to);
     e->framing.truncated = e->framing.stopped = true;
     e->file.losses = losses;                                    /* what was skipped is still missing */
@@ -182,16 +204,21 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
     switch (g->fault) {
     case GZIP_CHECKSUM:
     case GZIP_SIZE:
+        note_failure(e, g);
         discard(e, g->start);
         break;
     case GZIP_DATA:
+        note_failure(e, g);
         discard(e, wrong_from(e, g));
         break;
     case GZIP_TRAILING:
         e->garbage_after = true;
         break;
-    case GZIP_HEADER:
     case GZIP_TRUNCATED:
+        e->framing.lacks_trailer = g->data_ended;
+        e->framing.truncated = true;
+        break;
+    case GZIP_HEADER:
     case GZIP_NESTED:
         e->framing.truncated = true;
         break;

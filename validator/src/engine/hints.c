@@ -227,6 +227,19 @@ static const char *describe_wrong_tag(struct engine *e)
     return e->hint;
 }
 
+/* The bytes that a damaged member gives were read, although nothing of them is reported. */
+static const char *describe_damaged_member(struct engine *e)
+{
+    uint64_t at = e->checkpoints ? e->checkpoints->failed_at : 0;
+
+    if (!at)
+        return "the compressed data is damaged, as a faulty disk or copy leaves it";
+    snprintf(e->hint, sizeof e->hint,
+             "the compressed data is damaged: what it gives cannot be read from about 0x%llx of the dump on",
+             (unsigned long long)at);
+    return e->hint;
+}
+
 /* A heap in which nothing is reachable. A sample of a few objects needs no roots. */
 static bool has_objects_without_roots(const struct engine *e)
 {
@@ -300,6 +313,8 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.transfer & HPROF_TRANSFER_REPLACED)
         return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost; transfer the "
                "dump again, in binary mode";
+    if (totals[RULE_GZ_002] || totals[RULE_GZ_003] || totals[RULE_GZ_004])
+        return describe_damaged_member(e);
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
     if (e->framing.before_segments && (totals[RULE_OBJ_002] || totals[RULE_REF_001]) && !is_malformed)

@@ -429,6 +429,16 @@ static void report_overlong(struct engine *e)
     e->position.record_number = 0;
 }
 
+/* Dumps of old producers have no HEAP_DUMP_END. Their last record ends where the data of the gzip file does. */
+static void note_complete_data(struct engine *e)
+{
+    const uint64_t *counts = e->run.sum.record_counts;
+    bool has_heap = counts[TAG_HEAP_DUMP] || counts[TAG_HEAP_DUMP_SEGMENT], lacks_end = e->heap.open && e->file.version != V101;
+
+    if (e->framing.lacks_trailer && !e->framing.stopped && has_heap && !lacks_end)
+        e->framing.complete_until = e->in.offset;
+}
+
 static void finish_records(struct engine *e)
 {
     e->position.record_number = 0;
@@ -440,6 +450,7 @@ static void finish_records(struct engine *e)
     settle_unknown(e);
     drop_crossing(e);
     settle_heap_dump(e);
+    note_complete_data(e);
     check_only_definitions(e);
     if (e->heap.open) {
         if (end_was_reported(e))

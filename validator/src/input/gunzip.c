@@ -32,6 +32,7 @@ static void read_trailer(struct gunzip *g)
     if (crc != g->now.crc) {
         snprintf(expected, sizeof expected, "CRC32 0x%08" PRIx32, g->now.crc);
         gunzip_fault(g, GZIP_CHECKSUM, at, expected, "CRC32 0x%08" PRIx32, crc);
+        g->pending.keeps_size = size == g->now.size;
     } else if (size != g->now.size) {
         snprintf(expected, sizeof expected, "ISIZE %" PRIu32, g->now.size);
         gunzip_fault(g, GZIP_SIZE, at + 4, expected, "ISIZE %" PRIu32, size);

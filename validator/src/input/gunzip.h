@@ -29,6 +29,9 @@ struct gzip_finding {
     uint64_t offset;   /* in the compressed file */
     uint64_t start;    /* of the member's data, in the decompressed stream, */
     uint64_t end;      /* and of what was made of it so far */
+    uint64_t data;     /* offset of the member's data in the compressed file */
+    bool keeps_size;   /* GZIP_CHECKSUM: the size is right */
+    bool data_ended;   /* all of the member's data was there: it is its trailer that is wrong */
     char expected[96]; /* ready to print */
     char found[96];
 };

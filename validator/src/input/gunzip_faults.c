@@ -10,8 +10,13 @@ void gunzip_fault(struct gunzip *g, enum gzip_fault fault, uint64_t offset, cons
     va_list arguments;
 
     if (g->now.member > g->reported) {
-        g->pending = (struct gzip_finding){
-            .fault = fault, .member = g->now.member, .offset = offset, .start = g->now.member_output, .end = g->now.output};
+        g->pending = (struct gzip_finding){.fault = fault,
+                                           .member = g->now.member,
+                                           .offset = offset,
+                                           .start = g->now.member_output,
+                                           .end = g->now.output,
+                                           .data = g->now.data_offset,
+                                           .data_ended = g->now.part == TRAILER};
         snprintf(g->pending.expected, sizeof g->pending.expected, "%s", expected);
         va_start(arguments, found);
         vsnprintf(g->pending.found, sizeof g->pending.found, found, arguments);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "format/header.h"
+#include "input/file_kind.h"
+#include "input/gzip_header.h"
 
 enum {
     LINE_ENDS_LEAST = 4,
@@ -16,10 +18,26 @@ size_t transfer_header(const uint8_t *p, size_t n)
     const uint8_t *end = p + n;
     enum version version;
 
+    if (!find_file_kind(p, n).may_be_text)
+        return SIZE_MAX;
     for (const uint8_t *at = p;
          (size_t)(end - at) >= HEADER_STRING_SIZE && (at = memchr(at, *HEADER_MAGIC, (size_t)(end - at))); at++)
         if ((size_t)(end - at) >= HEADER_STRING_SIZE && parse_header_version(at, &version))
             return (size_t)(at - p);
+    return SIZE_MAX;
+}
+
+/* A control character that no text has. */
+static bool is_no_text(uint8_t byte)
+{
+    return byte < '\b' || (byte > '\r' && byte < ' ' && byte != '\033');
+}
+
+size_t transfer_gzip(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i + GZIP_SIGN <= n && !is_no_text(p[i]); i++)
+        if (i + 1 < n && p[i + 1] == 0x1f && i + 1 + GZIP_SIGN <= n && is_gzip_sign(p + i + 1))
+            return i + 1;
     return SIZE_MAX;
 }
 

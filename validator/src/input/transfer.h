@@ -10,8 +10,10 @@
 
 enum { TRANSFER_SIGHT = 64 << 10 /* bytes in which the header is sought, and that show a change */ };
 
-/* The offset of the first header of a dump, or SIZE_MAX. */
+/* The offset of the first header of a dump, or SIZE_MAX; also if the file is of a kind that holds a dump otherwise. */
 size_t transfer_header(const uint8_t *p, size_t n);
+/* The offset of a gzip file that only text precedes, or SIZE_MAX. */
+size_t transfer_gzip(const uint8_t *p, size_t n);
 
 /* HPROF_TRANSFER_CRLF, _LATIN1 and _SEVEN_BIT: what the bytes look like. A dump that was never transferred may look so by
  * chance. */

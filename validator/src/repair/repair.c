@@ -320,6 +320,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     misfits_clear(r);
     missing_clear(r);
     damage_clear(r);
+    unknown_clear(r);
     stand_ins_clear(r);
     if (r->ends)
         memory_put(&r->memory, r->ends, (r->asked.part_count + 1) * sizeof *r->ends);

@@ -4,6 +4,7 @@
 #define HPROF_REPAIR_H
 
 #include "findings/rules.h"
+#include "input/gunzip.h"
 #include "input/next_item.h"
 #include "state/jumps.h"
 #include "state/names.h"
@@ -33,12 +34,27 @@ struct left_out {
 struct damage {
     struct damaged_part {
         uint64_t from, to;
+        uint64_t data;   /* in the compressed file */
+        bool is_invalid; /* the rest of the data could not be inflated */
+        bool keeps_size; /* the member gave as many bytes as it should */
     } * parts;
     struct shift { /* from this offset of the input on, a byte has an offset in the copy that is smaller by `shift` */
         uint64_t from, shift;
     } * shifts;
     size_t part_count, part_capacity, shift_count, shift_capacity;
     size_t settled; /* those before this one are in files that were copied before the present one, and in terms of the copy */
+};
+
+/* Bytes of the input of the first pass that are not those of the dump: see trace_data.h. */
+struct unknown {
+    struct unknown_part {
+        uint64_t from, to;
+    } * parts;                    /* in order */
+    size_t count, capacity, next; /* `next` is the first that was not passed */
+    uint64_t shift;               /* of those that are being found */
+    uint64_t *failures;           /* where the check found that reading fails */
+    size_t failure_count, failure_capacity;
+    struct input_source packed; /* the compressed file */
 };
 
 /* What is named although nothing defines it. */
@@ -89,11 +105,14 @@ struct repair {
     bool has_segments; /* the input; then the copy is not of 1.0.1, which has none */
     struct names names;
     struct damage damage;
+    struct unknown unknown;
     size_t profile;      /* in which the copy is checked */
     bool may_lack_names; /* a class of the copy may have no name */
     bool has_names;      /* names must be cleared */
     bool takes_names;    /* this pass adds them: the first, and the second if then some parts are known to be damaged */
-    uint64_t lost;       /* bytes of the dump that could not be inflated, as far as known */
+    struct gzip_finding truncated; /* of the member that the end of the file truncates */
+    bool lacks_trailer;            /* the gzip file ends within a trailer: no data is missing */
+    uint64_t lost;                 /* bytes of the dump that could not be inflated, as far as known */
 
     /* Where the check of the input did not go on at the end of a record or sub-record. */
     struct jumps jumps;
@@ -157,6 +176,7 @@ struct repair {
     size_t left_count, left_capacity;
     struct keymap left_index[LEFT_KINDS]; /* key to index in `left` */
     bool is_first_pass;
+    bool is_unsure;   /* the sub-record before was left out because bytes of it are not known: the next may not begin here */
     bool stopped;     /* by a callback */
     bool has_changed; /* this pass left something out, or set it to 0 */
 };
@@ -239,14 +259,28 @@ void damage_begin_pass(struct repair *r);
 /* Makes the offsets those of the copy, which is the input of the next pass. */
 void damage_end_pass(struct repair *r);
 
-/* A part of the input may be wrong. It follows all parts that are known. */
-void damage_note(struct repair *r, uint64_t from, uint64_t to);
+/* A gzip member is damaged: that part of the input may be wrong. It follows all parts that are known. */
+void damage_note(struct repair *r, const struct gzip_finding *finding);
 
 /* Whether bytes of the input may be wrong, as far as that is known. */
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);
 
 /* The next byte of the input is copied to the offset `copied`. To be called after something was left out. */
 void damage_note_shift(struct repair *r, uint64_t copied);
+
+/* ---- repair_unknown.c: what is certainly wrong in a damaged gzip member ---- */
+
+enum { FAILURES_MOST = 1000 /* for each rule */ };
+
+/* The check of the input, which begins, notes where reading fails; */
+void unknown_clear(struct repair *r);
+void unknown_note_failure(struct repair *r, uint64_t offset);
+/* then the bytes that are not known are found. */
+void unknown_find(struct repair *r);
+/* Offsets of the input, of which the pass asks in order: whether some of the next n bytes are not known; */
+bool unknown_is_in_next(struct repair *r, uint64_t n);
+/* the first byte from here on that is not known, UINT64_MAX for none. */
+uint64_t unknown_next(struct repair *r);
 
 /* ---- repair_doubt.c: what damage follows directly may itself be damaged ---- */
 

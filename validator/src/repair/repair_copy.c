@@ -42,6 +42,15 @@ static void take_back_stand_in(struct repair *r, uint64_t size)
     r->has_changed = r->heap.is_reduced = true;
 }
 
+/* Whether bytes of the sub-record are not known; or it is a root, which many bytes resemble, after such a sub-record. */
+static bool is_lost_in_member(struct repair *r, enum left_out_kind kind, uint64_t size)
+{
+    bool is_lost = unknown_is_in_next(r, size), was_unsure = r->is_unsure;
+
+    r->is_unsure = is_lost;
+    return is_lost || (was_unsure && kind == LEFT_SUBRECORD);
+}
+
 /* Copies a sub-record. Its size is not the one that it says if it `is_mended`. */
 static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
 {
@@ -59,7 +68,7 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
 
     if (!r->is_first_pass && (kind == LEFT_CLASS || kind == LEFT_SUBRECORD) && input_need(&r->in, (size_t)size) >= size)
         is_bad |= missing_in_subrecord(r, r->in.at);
-    is_bad |= gets_other && !other.id;
+    is_bad |= (gets_other && !other.id) || is_lost_in_member(r, kind, size);
     if (is_bad || (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size))) {
         if (!r->is_first_pass && keymap_get(&r->twice_at, r->in.offset + 1, NULL)) {
             kind = LEFT_TWICE;
@@ -256,6 +265,8 @@ static uint64_t plain_until(struct repair *r)
     jump_is_here(r, &jump);
     if (jump.from < until)
         until = jump.from;
+    if (unknown_next(r) < until)
+        until = unknown_next(r);
     is_unwanted(r, 0); /* passes the offsets before */
     if (r->next_offset < r->offset_count && r->offsets[r->next_offset] < until)
         until = r->offsets[r->next_offset];

@@ -17,12 +17,14 @@ void damage_clear(struct repair *r)
     memory_put(&r->memory, d->shifts, d->shift_capacity * sizeof *d->shifts);
 }
 
-void damage_note(struct repair *r, uint64_t from, uint64_t to)
+void damage_note(struct repair *r, const struct gzip_finding *f)
 {
     struct damage *d = &r->damage;
 
-    if (from < to && memory_grow(&r->memory, (void **)&d->parts, &d->part_capacity, d->part_count + 1, sizeof *d->parts))
-        d->parts[d->part_count++] = (struct damaged_part){from, to};
+    if (f->start < f->end &&
+        memory_grow(&r->memory, (void **)&d->parts, &d->part_capacity, d->part_count + 1, sizeof *d->parts))
+        d->parts[d->part_count++] = (struct damaged_part){
+            .from = f->start, .to = f->end, .data = f->data, .is_invalid = f->fault == GZIP_DATA, .keeps_size = f->keeps_size};
 }
 
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
@@ -64,5 +66,5 @@ void damage_end_pass(struct repair *r)
     struct damage *d = &r->damage;
 
     for (size_t i = d->settled; i < d->part_count; i++)
-        d->parts[i] = (struct damaged_part){move(d, d->parts[i].from), move(d, d->parts[i].to)};
+        d->parts[i] = (struct damaged_part){.from = move(d, d->parts[i].from), .to = move(d, d->parts[i].to)};
 }

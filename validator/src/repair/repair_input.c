@@ -30,8 +30,11 @@ static void count_fault(void *context, const struct gzip_finding *finding)
         r->result.gzip_faults++;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE)
         r->result.gzip_mismatches++;
+    r->lacks_trailer = finding->fault == GZIP_TRUNCATED && finding->data_ended;
+    if (finding->fault == GZIP_TRUNCATED)
+        r->truncated = *finding;
     if (finding->fault == GZIP_CHECKSUM || finding->fault == GZIP_SIZE || finding->fault == GZIP_DATA)
-        damage_note(r, finding->start, finding->end);
+        damage_note(r, finding);
 }
 
 enum hprof_status repair_failure(struct repair *r)
@@ -86,6 +89,17 @@ static int keep_reason(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
+/* A record of unknown tag is passed by its length. Other findings may be due to something elsewhere or to the producer, or there is
+ * a jump. */
+static int note_failure(void *context, const struct hprof_finding *f)
+{
+    const struct check *check = context;
+
+    if (f->rule == RULE_REC_003)
+        unknown_note_failure(check->repair, f->offset);
+    return 0;
+}
+
 enum hprof_status repair_follow(struct repair *r, struct input_source from)
 {
     struct hprof_allocator allocator;
@@ -95,15 +109,18 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
 
     hprof_options_init(&options);
     repair_share_memory(r, &options, &allocator);
-    options.max_errors = 1;
+    options.max_errors = FAILURES_MOST;
+    options.on_finding = note_failure;
     options.on_summary = keep_reason;
     options.context = &check;
     jumps_clear(&r->jumps);
+    unknown_clear(r);
     status = validate_with_jumps(from, &options, &r->jumps, true);
     if (status == HPROF_LIMIT)
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)
         return repair_fail(r, HPROF_IO, check.first);
+    unknown_find(r);
     if (r->memory.exhausted || !repair_open(r, from))
         return repair_failure(r);
     return HPROF_VALID;

@@ -129,7 +129,7 @@ void repair_record(struct repair *r, uint64_t span)
     bool is_known = is_record(r, tag), has_own = is_known && length_by_kind(r, &own);
     bool is_whole = tag == TAG_UTF8 ? stated >= r->id_size : !has_own || RECORD_HEADER_SIZE + own <= span;
 
-    if (!is_known || !is_whole || uses_missing(r, span) ||
+    if (!is_known || !is_whole || uses_missing(r, span) || unknown_is_in_next(r, RECORD_HEADER_SIZE + own) ||
         (has_missing_trace(r, trace_of_record(r)) ? is_unwanted_without_trace(r, span, trace_of_record(r))
                                                   : is_unwanted(r, span)))
         drop_record(r, tag, span);

@@ -7,10 +7,14 @@ static bool resume(struct repair *r)
     struct gzip_resumption gap;
 
     if (r->error || r->memory.exhausted || !input_resume(&r->in, &gap)) {
-        r->result.gzip_ended_early |= input_ended_by_fault(&r->in);
+        r->result.gzip_ended_early |= input_ended_by_fault(&r->in) && !r->lacks_trailer;
         return false;
     }
     r->result.gzip_resumed++;
+    if (r->truncated.fault == GZIP_TRUNCATED) { /* it was not, because a later member begins within it */
+        r->truncated.fault = GZIP_DATA;
+        damage_note(r, &r->truncated);
+    }
     /* What ends after the gap is not what it was. */
     if (copy_size(r) &&
         memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
@@ -26,6 +30,7 @@ static bool resume(struct repair *r)
 
 bool repair_spool(struct repair *r)
 {
+    r->unknown.packed = r->in.source;
     do
         copy_input(r, UINT64_MAX);
     while (resume(r));

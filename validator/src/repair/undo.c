@@ -9,7 +9,7 @@
 #include "input/transfer.h"
 #include "repair/trial.h"
 
-enum { BLOCK = 256 << 10, FAR_FEWER = 8 /* times */ };
+enum { BLOCK = 256 << 10, FAR_FEWER = 8 /* times */, TIMES_MOST = 4 };
 
 struct undo {
     struct repair *r;
@@ -74,7 +74,7 @@ static bool undo_all(struct undo *u, struct input_source source)
 {
     size_t n;
 
-    if (source.fd == u->r->to)
+    if (source.fd == u->r->to) /* the size that the source knows may be an older one */
         source = (struct input_source){.fd = source.fd, .wake = {-1, -1}, .seekable = true, .size = u->r->written};
     source_seek(&source, u->skipped);
     u->is_exact = true;
@@ -138,6 +138,35 @@ static bool look(struct undo *u, struct input_source source)
     return true;
 }
 
+/* The copy as it is now, of which nothing but the file is known. */
+static struct input_source source_of_copy(const struct undo *u)
+{
+    return (struct input_source){.fd = u->r->to, .wake = {-1, -1}, .seekable = true, .size = u->written};
+}
+
+/* Undoes the changes, and once more what the result shows: a file may have gone the same way several times. */
+static bool undo_repeatedly(struct undo *u, struct input_source source)
+{
+    const unsigned changes = u->changes;
+    const uint64_t skipped = u->skipped;
+    bool is_undone = undo_all(u, source);
+
+    for (int times = 1; is_undone && times < TIMES_MOST; times++) {
+        if (!look(u, source_of_copy(u)))
+            return false;
+        u->changes &= HPROF_TRANSFER_LATIN1; /* after which no CR LF is left by chance */
+        if (!u->changes || u->skipped)
+            break;
+        u->r->written = u->written;
+        u->written = 0;
+        u->held_cr = false;
+        is_undone = undo_all(u, source_of_copy(u));
+    }
+    u->changes = changes;
+    u->skipped = skipped;
+    return is_undone;
+}
+
 static enum hprof_status undo(struct undo *u, struct input_source *from)
 {
     struct repair *r = u->r;
@@ -161,7 +190,7 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     u->changes &= ~HPROF_TRANSFER_SEVEN_BIT;
     if (!u->changes)
         return HPROF_VALID;
-    if (undo_all(u, *from))
+    if (undo_repeatedly(u, *from))
         after = try_dump(r, source_of_fd(r->to));
     if (after.status > HPROF_INVALID) {
         refuse(r, after.failure);
