@@ -342,6 +342,8 @@ def test_attach(java: Java) -> None:
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
     ]
     assert SANITIZED or "HPROF ERROR: can't create profile file: /no/such/file (No such file or directory)" in run.said
+    parts = "contended monitor usage ... Java heap ... allocation sites ... CPU usage by sampling running threads"
+    assert run.errors.count(f"Dumping {parts} ... done.\n") == 2
     assert errors_of(run.files["a.txt"]) == []
     assert run.files["a.txt"].read_text().count("\t<empty>\n") == 1
     facts = facts_of(run.files["a.txt"])
