@@ -638,6 +638,16 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str
     assert facts.ended >= passing
 
 
+@pytest.mark.parametrize(("form", "name"), [("b", "t.hprof"), ("a", "t.txt")])
+def test_classes_that_are_unloaded_before_they_are_named(java: Java, form: str, name: str) -> None:
+    """Between the stack of a thread and the names of its methods: the stack is unknown then."""
+    fast = ("-XX:+UseSerialGC", "-Xmx64m")
+    run = java.run(f"cpu=samples,interval=1,cutoff=0,format={form},file={name}", "Fleeting", "6", "600", java=fast)
+    facts = facts_of_valid(run)
+    assert any(frame.method == "Fleeting.load" for frames in facts.samples for frame in frames)
+    assert not any(frame.method.startswith("Unknown_class") for frames in facts.samples for frame in frames)
+
+
 @pytest.mark.parametrize("heap", ["-Xmx256m", "-Xmx3g"])
 @pytest.mark.parametrize("program", [("Busy", "4", "2000"), ("Lavish", "traces")], ids=["Busy", "Lavish"])
 def test_a_dump_names_what_is_defined_before_it(java: Java, program: tuple[str, ...], heap: str) -> None:
