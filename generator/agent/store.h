@@ -39,7 +39,7 @@ void hash_start(void);
 uint64_t hash_number(uint64_t state, uint64_t number);
 uint64_t hash_bytes(const void *bytes, size_t size);
 
-/* The array, perhaps moved, with room for more than `count` elements of `size` bytes; NULL, and no change, if there is no memory. */
+/* The array, perhaps moved, with room for more than `count` elements of `size` bytes; NULL and no change without memory. */
 void *array_with_room(void *array, size_t count, size_t *room, size_t size);
 
 struct buffer {
