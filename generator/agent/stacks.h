@@ -47,7 +47,7 @@ uint32_t trace_serial(uint32_t number);
 struct frame *frame_at(uint32_t number);
 struct method *method_at(uint32_t number);
 
-/* The trace of these frames, of which the first `depth` count; EMPTY_TRACE without any, with an unloaded class, or without memory. */
+/* The trace of these frames, of which the first `depth` count; EMPTY_TRACE if there are none, one is unloaded, or memory is out. */
 uint32_t trace_of(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo *frames, jint count);
 
 /* The same of all `count` frames, whatever the depth of the options. */
