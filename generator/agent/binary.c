@@ -116,14 +116,13 @@ static void write_frame(uint32_t number)
     write_name(method->name);
     write_name(method->signature);
     write_name(method->source);
-    if (method->class)
-        write_class(method->class);
+    write_class(method->class);
     struct buffer record = {0};
     put_id(&record, first_frame + number);
     put_name(&record, method->name);
     put_name(&record, method->signature);
     put_name(&record, method->source);
-    buffer_put(&record, method->class ? class_serial(method->class) : 0, 4);
+    buffer_put(&record, class_serial(method->class), 4);
     buffer_put(&record, (uint32_t)frame->line, 4);
     write_record(TAG_FRAME, &record);
 }

@@ -74,10 +74,9 @@ void dump_heap(JNIEnv *env)
 
 static void dump_monitors(JNIEnv *env)
 {
-    if (control_can_dump_monitors()) {
-        progress(" contended monitor usage ...");
+    progress(" contended monitor usage ...");
+    if (control_can_dump_monitors())
         monitors_dump(env);
-    }
     monitors_write_times(options.cutoff);
 }
 

@@ -193,14 +193,11 @@ static void add_constant(struct walk *w, jint index, uint64_t number)
     struct class_values *values = w->open_mirror ? w->open_mirror->values : NULL;
     if (!values || !number || index < 0 || index > UINT16_MAX || values->constant_count == UINT16_MAX)
         return;
-    if (values->constant_count == values->constant_room) {
-        uint32_t room = values->constant_room * 2 + 8;
-        struct constant *more = realloc(values->constants, room * sizeof *more);
-        if (!more)
-            return;
-        values->constants = more;
-        values->constant_room = room;
-    }
+    struct constant *constants =
+        array_with_room(values->constants, values->constant_count, &values->constant_room, sizeof *constants);
+    if (!constants)
+        return;
+    values->constants = constants;
     values->constants[values->constant_count++] = (struct constant){(uint32_t)index, number};
 }
 

@@ -34,7 +34,8 @@ struct dump {
     uint32_t thread_count;
     bool has_unknown; /* a virtual thread owns a monitor */
     struct monitor *monitors;
-    uint32_t monitor_count, room;
+    uint32_t monitor_count;
+    size_t room;
     struct map by_number;
 };
 
@@ -53,14 +54,10 @@ static struct monitor *add_monitor(struct dump *dump, jobject object)
     uint32_t place = map_find(&dump->by_number, hash, is_monitor, key);
     if (place)
         return &dump->monitors[place - 1];
-    if (dump->monitor_count == dump->room) {
-        uint32_t room = dump->room * 2 + 16;
-        struct monitor *more = realloc(dump->monitors, room * sizeof *more);
-        if (!more)
-            return NULL;
-        dump->monitors = more;
-        dump->room = room;
-    }
+    struct monitor *monitors = array_with_room(dump->monitors, dump->monitor_count, &dump->room, sizeof *monitors);
+    if (!monitors)
+        return NULL;
+    dump->monitors = monitors;
     if (!fresh.number || !map_add(&dump->by_number, hash, dump->monitor_count + 1))
         return NULL;
     struct monitor *added = &dump->monitors[dump->monitor_count++];

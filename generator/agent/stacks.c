@@ -51,12 +51,7 @@ struct method *method_at(uint32_t number)
 
 const char *method_class(const struct method *method)
 {
-    return method->class ? name_text(class_at(method->class)->name) : "Unknown_class";
-}
-
-const char *method_name(const struct method *method)
-{
-    return method->name ? name_text(method->name) : "<Unknown Method>";
+    return name_text(class_at(method->class)->name);
 }
 
 unsigned stacks_depth(void)
@@ -74,7 +69,7 @@ static bool is_method(uint32_t number, const void *key)
     return method_at(number)->id == *(const jmethodID *)key;
 }
 
-/* Its class is loaded, for the method is on a stack. */
+/* Its class is 0 if it was unloaded since the stack of its thread was taken. */
 static struct method describe(JNIEnv *env, jmethodID id)
 {
     struct method method = {.id = id};
@@ -90,9 +85,11 @@ static struct method describe(JNIEnv *env, jmethodID id)
             method.source = name_of(source);
         (*env)->DeleteLocalRef(env, class);
     }
+    if (!method.name || !method.signature)
+        method.class = 0;
     if (options.lineno)
         vm_ok((*ti)->GetLineNumberTable(ti, id, &method.line_count, &method.lines), "GetLineNumberTable");
-    method.is_waiting = method.class && name &&
+    method.is_waiting = method.class &&
                         (!strcmp(name, "waitForReferencePendingList") || !strcmp(name, "takeVirtualThreadListToUnblock")) &&
                         !strncmp(name_text(class_at(method.class)->name), "java.lang.", 10);
     vm_free(name);
@@ -110,7 +107,7 @@ uint32_t method_of(JNIEnv *env, jmethodID id)
     struct method method = describe(env, id); /* calls the VM: not under the lock */
     pthread_mutex_lock(&methods_lock);
     number = map_find(&by_id, hash, is_method, &id);
-    if (!number && (number = store_add(&methods)) != 0) {
+    if (!number && method.class && (number = store_add(&methods)) != 0) {
         *method_at(number) = method;
         if (!map_add(&by_id, hash, number))
             number = 0;

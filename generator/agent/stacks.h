@@ -47,7 +47,7 @@ uint32_t trace_serial(uint32_t number);
 struct frame *frame_at(uint32_t number);
 struct method *method_at(uint32_t number);
 
-/* The trace of these frames, of which the first `depth` count; EMPTY_TRACE if there are none or no memory. */
+/* The trace of these frames, of which the first `depth` count; EMPTY_TRACE if there are none, one is unloaded, or memory is out. */
 uint32_t trace_of(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo *frames, jint count);
 
 /* The same of all `count` frames, whatever the depth of the options. */
@@ -59,9 +59,9 @@ enum { LOCATION_UNKNOWN = -2 };
 /* The trace of a thread; of the current one, which is faster, if it is NULL. */
 uint32_t trace_here(JNIEnv *env, jthread thread, uint32_t thread_serial);
 
+/* The number of a method; 0 if the VM has unloaded it, or there is no memory. */
 uint32_t method_of(JNIEnv *env, jmethodID id);
 const char *method_class(const struct method *method);
-const char *method_name(const struct method *method);
 
 unsigned stacks_depth(void);
 void stacks_set_depth(unsigned depth);

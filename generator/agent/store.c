@@ -145,6 +145,17 @@ uint64_t hash_bytes(const void *bytes, size_t size)
     return whole_hash(mix(state));
 }
 
+void *array_with_room(void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    size_t more_room = *room * 2 + 16;
+    void *more = more_room <= SIZE_MAX / size ? realloc(array, more_room * size) : NULL;
+    if (more)
+        *room = more_room;
+    return more;
+}
+
 uint8_t *buffer_extend(struct buffer *buffer, size_t more)
 {
     if (more > buffer->room - buffer->size) {

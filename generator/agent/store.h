@@ -1,4 +1,4 @@
-/* Memory of the agent: records that never move, a hash table of their numbers, a growing buffer. Number 0 means none. */
+/* Memory of the agent: records that never move, a hash table of their numbers, growing arrays and buffers. Number 0 means none. */
 #ifndef AGENT_STORE_H
 #define AGENT_STORE_H
 
@@ -38,6 +38,9 @@ void map_free(struct map *map);
 void hash_start(void);
 uint64_t hash_number(uint64_t state, uint64_t number);
 uint64_t hash_bytes(const void *bytes, size_t size);
+
+/* The array, perhaps moved, with room for more than `count` elements of `size` bytes; NULL and no change without memory. */
+void *array_with_room(void *array, size_t count, size_t *room, size_t size);
 
 struct buffer {
     uint8_t *data;

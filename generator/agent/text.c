@@ -52,7 +52,7 @@ static void put_method(struct out *out, const struct method *method)
 {
     put_name(out, method_class(method));
     put_text(out, ".");
-    put_name(out, method_name(method));
+    put_name(out, name_text(method->name));
 }
 
 void text_put_call(const struct method *method)
@@ -60,7 +60,7 @@ void text_put_call(const struct method *method)
     struct out *out = out_main();
     put_without_parentheses(out, method_class(method));
     put_text(out, ".");
-    put_without_parentheses(out, method_name(method));
+    put_without_parentheses(out, name_text(method->name));
     const char *descriptor = name_text(method->signature);
     for (size_t size; *descriptor; descriptor += size) {
         bool is_class = *descriptor == 'L';

@@ -17,7 +17,8 @@ static struct store threads = {.size = sizeof(struct thread)};
 static struct map by_object;
 static struct {
     uint32_t *numbers;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
 } living; /* under the lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static jclass base_class, virtual_class;                /* of virtual threads, of 21 and later; else NULL */
@@ -84,13 +85,10 @@ static struct thread describe(JNIEnv *env, jthread object, uint64_t number)
 /* Under the lock, as is the next. */
 static bool add_living(uint32_t number)
 {
-    if (living.count == living.room) {
-        uint32_t room = living.room * 2 + 64, *more = realloc(living.numbers, room * sizeof *more);
-        if (!more)
-            return false;
-        living.numbers = more;
-        living.room = room;
-    }
+    uint32_t *numbers = array_with_room(living.numbers, living.count, &living.room, sizeof *numbers);
+    if (!numbers)
+        return false;
+    living.numbers = numbers;
     thread_at(number)->place = living.count;
     living.numbers[living.count++] = number;
     return true;

@@ -6,6 +6,7 @@
 #include "output.h"
 #include "samples.h"
 #include "stacks.h"
+#include "store.h"
 #include "text.h"
 #include "threads.h"
 #include "vm.h"
@@ -54,14 +55,10 @@ static void settle(struct call_stack *stack)
 
 static bool push(struct call_stack *stack, jmethodID method)
 {
-    if (stack->depth == stack->room) {
-        size_t room = stack->room * 2 + 64;
-        struct call *more = realloc(stack->calls, room * sizeof *more);
-        if (!more)
-            return false;
-        stack->calls = more;
-        stack->room = room;
-    }
+    struct call *calls = array_with_room(stack->calls, stack->depth, &stack->room, sizeof *calls);
+    if (!calls)
+        return false;
+    stack->calls = calls;
     stack->calls[stack->depth++] = (struct call){method, EMPTY_TRACE, stack->clock};
     return true;
 }

@@ -52,7 +52,8 @@ struct class_values {
     uint64_t signers, domain;
     uint8_t *statics; /* static_bytes of the class */
     struct constant *constants;
-    uint32_t constant_count, constant_room;
+    uint32_t constant_count;
+    size_t constant_room;
 };
 
 struct sample_row {

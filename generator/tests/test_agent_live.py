@@ -342,6 +342,8 @@ def test_attach(java: Java) -> None:
         "HPROF ERROR: hprof option error: heap option value must be dump|sites|all (heap=none)",
     ]
     assert SANITIZED or "HPROF ERROR: can't create profile file: /no/such/file (No such file or directory)" in run.said
+    parts = "contended monitor usage ... Java heap ... allocation sites ... CPU usage by sampling running threads"
+    assert run.errors.count(f"Dumping {parts} ... done.\n") == 2
     assert errors_of(run.files["a.txt"]) == []
     assert run.files["a.txt"].read_text().count("\t<empty>\n") == 1
     facts = facts_of(run.files["a.txt"])
@@ -634,6 +636,16 @@ def test_classes_that_are_unloaded_and_threads_that_end(java: Java, options: str
     passing = sum(name.startswith("passing-") for name in facts.started)
     assert passing > 0
     assert facts.ended >= passing
+
+
+@pytest.mark.parametrize(("form", "name"), [("b", "t.hprof"), ("a", "t.txt")])
+def test_classes_that_are_unloaded_before_they_are_named(java: Java, form: str, name: str) -> None:
+    """Between the stack of a thread and the names of its methods: the stack is unknown then."""
+    fast = ("-XX:+UseSerialGC", "-Xmx64m")
+    run = java.run(f"cpu=samples,interval=1,cutoff=0,format={form},file={name}", "Fleeting", "6", "600", java=fast)
+    facts = facts_of_valid(run)
+    assert any(frame.method == "Fleeting.load" for frames in facts.samples for frame in frames)
+    assert not any(frame.method.startswith("Unknown_class") for frames in facts.samples for frame in frames)
 
 
 @pytest.mark.parametrize("heap", ["-Xmx256m", "-Xmx3g"])

@@ -146,6 +146,33 @@ static void test_a_buffer_without_memory(void **unused)
     free(buffer.data);
 }
 
+static void test_arrays_that_grow(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 5000 };
+    uint16_t *array = NULL;
+    size_t room = 0;
+    for (uint16_t i = 0; i < COUNT; i++) {
+        array = array_with_room(array, i, &room, sizeof *array);
+        assert_non_null(array);
+        assert_true(room > i);
+        array[i] = i;
+    }
+    for (uint16_t i = 0; i < COUNT; i++)
+        assert_int_equal(array[i], i);
+    free(array);
+}
+
+static void test_an_array_without_memory(void **unused)
+{
+    (void)unused;
+    for (unsigned bits = 2; bits <= 6; bits++) { /* more than size_t counts, or more than there is */
+        size_t room = SIZE_MAX >> bits, before = room;
+        assert_null(array_with_room(NULL, room, &room, 8));
+        assert_int_equal(room, before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_of_many_threads),
@@ -153,6 +180,8 @@ int main(void)
                                        cmocka_unit_test(test_arrays),
                                        cmocka_unit_test(test_bits),
                                        cmocka_unit_test(test_numbers_of_the_format),
-                                       cmocka_unit_test(test_a_buffer_without_memory)};
+                                       cmocka_unit_test(test_a_buffer_without_memory),
+                                       cmocka_unit_test(test_arrays_that_grow),
+                                       cmocka_unit_test(test_an_array_without_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
