@@ -786,7 +786,7 @@ static void doubt_long_instance(struct oracle *o, uint64_t tag_at)
  * elements. */
 static void doubt_elements(struct oracle *o, uint64_t tag_at, uint64_t size)
 {
-    unsigned id_size = o->d->id_size;
+    uint64_t id_size = o->d->id_size;
     if (u1(o->d, tag_at) != OBJECT_ARRAY_DUMP)
         return;
     for (uint64_t at = tag_at + 1 + 2 * id_size + 8; at < tag_at + size; at += id_size) {

@@ -291,7 +291,7 @@ static void print_commands(const struct report *report, const struct gravest *g)
     }
     if (g->can_repair || s->found_lost) {
         snprintf(options, sizeof options, "--repair %s", copy_name(report->file));
-        print_command(report, has_content(report) || s->header_lost ? "fix" : "try", options, report->file);
+        print_command(report, has_content(report) ? "fix" : "try", options, report->file);
     }
     if (s->hint != NULL && (g->can_repair || s->found_lost || s->version[0] == '\0'))
         return; /* the cause is known, so the bytes and the rule say no more */

@@ -232,7 +232,7 @@ def test_a_damaged_header_is_made_anew(original: Original, tmp_path: Path) -> No
         "the beginning lost": data[dice.randrange(1, 4 * PAGE) :],
     }.items():
         broken.write_bytes(damaged)
-        assert f"fix: hprof-validate --repair fixed.hprof {broken}" in run(broken).out, (seed, kind)
+        assert f"try: hprof-validate --repair fixed.hprof {broken}" in run(broken).out, (seed, kind)
         done = run("--profile", "auto", "--repair", copy, broken)
         assert done.status == 0, (seed, kind, done.out)
         content = copy.read_bytes()
