@@ -62,15 +62,22 @@ static bool is_better(const struct trial *now, const struct trial *before)
     return now->status <= HPROF_INVALID && (before->status > HPROF_INVALID || now->unchecked < before->unchecked);
 }
 
-/* Keeps the header if more can be read with it. */
-static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint8_t kept[HEADER_SIZE], struct trial *best)
+/* Whether a dump is Android's: it has sub-records of 1.0.3, and by 1.0.2 much of it cannot be read. */
+static bool is_android(const struct trial *now, const struct trial *before)
+{
+    return now->has_segments && now->has_heap_info && now->unchecked < before->unchecked / 2;
+}
+
+/* Keeps the header if what is read with it is believed. False if it cannot be tried. */
+static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint8_t kept[HEADER_SIZE], struct trial *best,
+                       bool (*is_believed)(const struct trial *now, const struct trial *before))
 {
     struct trial now;
 
     if (!put(r, header, HEADER_SIZE, 0))
         return false;
     now = try_dump(r, source_of_fd(r->to));
-    if (is_better(&now, best)) {
+    if (is_believed(&now, best)) {
         *best = now;
         memcpy(kept, header, HEADER_SIZE);
     }
@@ -86,7 +93,7 @@ static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool 
 
     for (size_t i = 0; i < sizeof id_sizes; i++) {
         header[HEADER_STRING_SIZE + 3] = id_sizes[i];
-        if (!try_header(r, header, kept, &best))
+        if (!try_header(r, header, kept, &best, is_better))
             return false;
     }
     if (best.status > HPROF_INVALID)
@@ -94,7 +101,7 @@ static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool 
     if (!knows_version && best.unchecked) {
         memcpy(header, kept, HEADER_SIZE);
         header[HEADER_MAGIC_SIZE] = '3';
-        if (!try_header(r, header, kept, &best))
+        if (!try_header(r, header, kept, &best, is_android))
             return false;
     }
     if (kept[HEADER_MAGIC_SIZE] == '2' && !knows_version && best.has_heap_dump && !best.has_segments)

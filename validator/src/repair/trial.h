@@ -10,7 +10,7 @@ struct trial {
     uint64_t errors;
     uint64_t unchecked; /* bytes */
     bool has_header, header_lost;
-    bool has_segments, has_heap_dump; /* records of these tags */
+    bool has_segments, has_heap_dump, has_heap_info; /* records and sub-records of these tags */
 };
 
 struct trial try_dump(const struct repair *r, struct input_source source);
