@@ -25,7 +25,7 @@ struct code {
 
 struct tracer {
     const struct traced_data *asked;
-    uint64_t next; /* offset in the file of what follows `bytes` */
+    struct input_source source; /* at what follows `bytes` */
     size_t at, end;
     uint32_t bits; /* that were taken from `bytes`, the next one lowest */
     unsigned bit_count;
@@ -117,8 +117,7 @@ static void end_damage(struct tracer *t)
 static bool take_byte(struct tracer *t, uint8_t *byte)
 {
     if (t->at == t->end) {
-        t->end = source_read_at(t->asked->source, t->next, t->bytes, sizeof t->bytes);
-        t->next += t->end;
+        t->end = source_read(&t->source, t->bytes, sizeof t->bytes);
         t->at = 0;
     }
     t->failed |= t->at == t->end;
@@ -320,15 +319,17 @@ static void trace_dynamic(struct tracer *t)
     trace_codes(t);
 }
 
-bool trace_data(const struct traced_data *asked, struct memory *memory)
+int trace_data(const struct traced_data *asked, struct memory *memory)
 {
     struct tracer *t = memory_get_zeroed(memory, sizeof *t);
     bool is_last = false;
+    int error;
 
     if (!t)
-        return false;
+        return 0;
     t->asked = asked;
-    t->next = asked->offset;
+    t->source = *asked->source;
+    source_seek(&t->source, asked->offset);
     while (!is_last && !t->failed && t->output < asked->size) {
         is_last = take_bits(t, 1);
         switch (take_bits(t, 2)) {
@@ -351,6 +352,7 @@ bool trace_data(const struct traced_data *asked, struct memory *memory)
     if (t->output < asked->size) /* made of data that is not valid here */
         note_unknown(t, t->is_damaged ? t->damaged_from : t->output, asked->size);
     hand_over(t);
+    error = t->source.error;
     memory_put(memory, t, sizeof *t);
-    return true;
+    return error;
 }

@@ -115,9 +115,18 @@ enum hprof_status make_header(struct repair *r, struct input_source *from)
     enum version known;
     unsigned id_size;
     bool knows_version;
+    struct input_source source = *from;
+    size_t n = 0, more = 1;
 
-    if (!from->seekable || source_read_at(from, 0, header, HEADER_SIZE) < HEADER_SIZE ||
-        parse_header(header, &known, &id_size) || !try_dump(r, *from).header_lost)
+    if (!from->seekable)
+        return HPROF_VALID;
+    source_seek(&source, 0);
+    while (n < HEADER_SIZE && (more = source_read(&source, header + n, HEADER_SIZE - n)) > 0)
+        n += more;
+    r->in.error = source.error;
+    if (source.error)
+        return repair_failure(r);
+    if (n < HEADER_SIZE || parse_header(header, &known, &id_size) || !try_dump(r, *from).header_lost)
         return HPROF_VALID;
     mend_header(header, &knows_version);
     if (!copy_all(r, *from) || !put_best_header(r, header, knows_version))

@@ -121,7 +121,7 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
     if (status == HPROF_IO)
         return repair_fail(r, HPROF_IO, check.first);
     unknown_find(r);
-    if (r->memory.exhausted || !repair_open(r, from))
+    if (r->memory.exhausted || r->in.error || !repair_open(r, from))
         return repair_failure(r);
     return HPROF_VALID;
 }

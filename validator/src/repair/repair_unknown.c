@@ -54,8 +54,10 @@ static void find_in_member(struct repair *r, const struct damaged_part *part, co
                                       .context = r};
 
     u->shift = part->from;
+    if (r->in.error)
+        return;
     if (u->packed.seekable)
-        trace_data(&asked, &r->memory);
+        r->in.error = trace_data(&asked, &r->memory);
     else if (count) /* the compressed bytes are gone */
         add_part(r, failures[0], part->to - part->from);
 }
