@@ -25,8 +25,8 @@ struct traced_data {
 
 /* Shortly before reading failed, if no unknown bytes explain that, damage begins. From there on nothing is known up to the next
  * block, whose header is so redundant that none is met by chance. Then codes are right again: a byte is known unless it is copied
- * from one that is not, or from before the block, where the distance leads elsewhere if the damage made more or fewer bytes. Returns
- * the errno of a read that failed; else 0. */
+ * from one that is not, or from before the block, where the distance leads elsewhere if the damage made more or fewer bytes.
+ * Returns the errno of a read that failed; else 0. */
 int trace_data(const struct traced_data *asked, struct memory *memory);
 
 #endif
