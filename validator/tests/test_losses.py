@@ -95,7 +95,7 @@ def packed_and_damaged(dice: random.Random, data: bytes) -> tuple[str, bytes]:
 
 def test_after_damage_in_compressed_data_nothing_is_new(original: Original, tmp_path: Path) -> None:
     """Deflate data copies earlier bytes, so after damage it gives sub-records that look right. One changed bit may leave all
-    lengths as they are, so that nothing shows which bytes are wrong; and what looks right at the edge of damage may lead on for some
+    lengths as they are, so that nothing shows which bytes are wrong; and what looks right at the edge may lead on for some
     hundred sub-records, seldom: without the rule, they were more than that in most draws."""
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
