@@ -86,9 +86,8 @@ static void pass_failures(struct tracer *t)
 
     while (t->failures_passed < asked->failure_count && asked->failures[t->failures_passed] <= t->output) {
         t->failures_passed++;
-        if (!t->is_damaged && !is_explained(t)) {
+        if (!t->is_damaged && !is_explained(t))
             begin_damage(t);
-        }
     }
 }
 

@@ -1,25 +1,8 @@
 /* See repair.h. A header that was damaged or lost is made anew in the copy, which is the input from then on. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/header.h"
 #include "repair/trial.h"
-
-static bool put(struct repair *r, const uint8_t *p, size_t n, uint64_t offset)
-{
-    for (size_t done = 0; done < n;) {
-        ssize_t written = pwrite(r->to, p + done, n - done, (off_t)(offset + done));
-
-        if (written > 0) {
-            done += (size_t)written;
-        } else if (errno != EINTR) {
-            r->error = errno ? errno : EIO;
-            return false;
-        }
-    }
-    return true;
-}
 
 /* The copy becomes the input, unless it is. */
 static bool copy_all(struct repair *r, struct input_source source)
@@ -32,7 +15,7 @@ static bool copy_all(struct repair *r, struct input_source source)
     if (source.fd == r->to)
         return true;
     source_seek(&source, 0);
-    while ((n = source_read(&source, block, BLOCK)) > 0 && put(r, block, n, offset))
+    while ((n = source_read(&source, block, BLOCK)) > 0 && copy_write(r, offset, block, n))
         offset += n;
     if (source.error)
         r->error = source.error;
@@ -74,7 +57,7 @@ static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint
 {
     struct trial now;
 
-    if (!put(r, header, HEADER_SIZE, 0))
+    if (!copy_write(r, 0, header, HEADER_SIZE))
         return false;
     now = try_dump(r, source_of_fd(r->to));
     if (is_believed(&now, best)) {
@@ -106,7 +89,7 @@ static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool 
     }
     if (kept[HEADER_MAGIC_SIZE] == '2' && !knows_version && best.has_heap_dump && !best.has_segments)
         kept[HEADER_MAGIC_SIZE] = '1';
-    return put(r, kept, HEADER_SIZE, 0);
+    return copy_write(r, 0, kept, HEADER_SIZE);
 }
 
 enum hprof_status make_header(struct repair *r, struct input_source *from)

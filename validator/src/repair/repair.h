@@ -224,6 +224,8 @@ bool repair_copy_end(struct repair *r);
 
 /* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
 bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
+/* Writes n bytes at an offset of the file of the copy, whatever is still buffered. False if `error` is set, or was. */
+bool copy_write(struct repair *r, uint64_t offset, const uint8_t *bytes, size_t n);
 
 /* ---- repair_left_report.c ---- */
 

@@ -5,21 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* At the end of what was written. */
-static void write_copy(struct repair *r, const uint8_t *bytes, size_t size)
+bool copy_write(struct repair *r, uint64_t offset, const uint8_t *bytes, size_t n)
 {
     size_t done = 0;
 
-    while (done < size && !r->error) {
-        ssize_t n = pwrite(r->to, bytes + done, size - done, (off_t)(r->written + done));
+    while (done < n && !r->error) {
+        ssize_t written = pwrite(r->to, bytes + done, n - done, (off_t)(offset + done));
 
-        if (n > 0)
-            done += (size_t)n;
-        else if (n == 0)
+        if (written > 0)
+            done += (size_t)written;
+        else if (written == 0)
             r->error = EIO;
         else if (errno != EINTR)
             r->error = errno;
     }
+    return !r->error;
+}
+
+/* At the end of what was written. */
+static void write_copy(struct repair *r, const uint8_t *bytes, size_t size)
+{
+    copy_write(r, r->written, bytes, size);
 }
 
 void copy_flush(struct repair *r)
@@ -71,8 +77,7 @@ void copy_number(struct repair *r, uint64_t at, uint64_t number)
     put_u4(bytes, number);
     if (at < r->written) {
         copy_flush(r);
-        if (!r->error && pwrite(r->to, bytes, sizeof bytes, (off_t)at) != (ssize_t)sizeof bytes)
-            r->error = errno ? errno : EIO;
+        copy_write(r, at, bytes, sizeof bytes);
     } else {
         memcpy(r->buffer + (at - r->written), bytes, sizeof bytes);
     }

@@ -1,7 +1,6 @@
 /* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on. The first bytes say
  * what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
  * read. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,16 +52,8 @@ static void undo_byte(struct undo *u, uint8_t byte)
 
 static bool write_out(struct undo *u)
 {
-    for (size_t done = 0; done < u->filled;) {
-        ssize_t n = pwrite(u->r->to, u->out + done, u->filled - done, (off_t)(u->written + done));
-
-        if (n > 0) {
-            done += (size_t)n;
-        } else if (errno != EINTR) {
-            u->r->error = errno ? errno : EIO;
-            return false;
-        }
-    }
+    if (!copy_write(u->r, u->written, u->out, u->filled))
+        return false;
     u->written += u->filled;
     u->filled = 0;
     return true;
