@@ -21,6 +21,7 @@ struct account_finding {
 struct account {
     struct hprof_summary summary; /* HPROF_USAGE: none came. Its pointers are not valid, but are NULL where it has none */
     uint64_t totals[ACCOUNT_RULES_MOST];
+    char hint[256]; /* "": none */
     /* Everything else, a line for each fact, but for the two offsets that a pipe may lack. */
     char *text;
     size_t size, capacity;
@@ -35,7 +36,9 @@ void account_listen(struct account *a, struct hprof_options *options);
 
 enum account_exception {
     ACCOUNTS_EQUAL = 0,
-    SECOND_IS_A_PIPE = 1,   /* the second may lack the offset of a REF-002 and related offsets (hprof.h) */
+    SECOND_IS_A_PIPE =
+        1, /* the second may lack the offset of a REF-002, related offsets (hprof.h), and what is known only of bytes
+                             * that are read again: which missing objects lie within others, and that this is the cause */
     COMPRESSION_DIFFERS = 2 /* so do file_bytes and compressed */
 };
 
