@@ -2,6 +2,7 @@
  * process at the first difference, after printing it. fuzz/ORACLE.md says what is compared. */
 #include "allocator.h"
 #include "oracle.h"
+#include "oracle_framing.h"
 #include "sizes.h"
 #include "target.h"
 
@@ -69,7 +70,7 @@ static _Noreturn void differ(const char *what, const struct oracle_report *oracl
 static bool is_other_failure(const struct oracle_report *oracle, const struct oracle_finding *finding)
 {
     if (oracle->failed_in_heap)
-        return finding->offset < oracle->failure.offset && strcmp(finding->rule, "REC-002") == 0;
+        return strcmp(finding->rule, "REC-002") == 0 && finding->offset < oracle->failure.offset + LENGTH_AT;
     return oracle->other_failure.rule && compare_findings(&oracle->other_failure, finding) == 0;
 }
 

@@ -24,7 +24,7 @@ struct oracle_report {
     /* Or this: only recovery weighs whether a record of unknown tag is a heap dump's. The rule is NULL if there is no doubt. */
     struct oracle_finding other_failure;
     /* Reading failed within a heap dump record. Only recovery weighs whether the length of a record before is what is wrong: then
-     * REC-002 at a length before the failure is reported with it, or in its place, and sound_until is that record's. */
+     * REC-002 for a record that begins before the failure comes with it, or in its place, and sound_until is that record's. */
     bool failed_in_heap;
     /* Only recovery weighs whether an instance or a record, from read_until on, is wrong. All that follows may be another then: it
      * is not compared. */

@@ -79,15 +79,16 @@ struct framing {
         unsigned count; /* of primitive arrays before failures whose elements were left out */
         uint64_t last;  /* no other begins before this offset */
     } stripped;
-    uint64_t begin;          /* of the dump: it may be begun anew */
-    uint64_t sought_until;   /* where it was last looked for such bytes: they are sought after it, so that time is linear */
-    uint64_t looked_until;   /* the same of those where reading went on */
-    uint64_t failed_at;      /* the latest malformed sub-record where no records follow */
-    uint64_t skipped_before; /* what was skipped before the present record */
-    uint64_t last_record;    /* the offset of the latest record; 0 for none */
-    uint64_t last_string;    /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
-    uint64_t looked_again;   /* bytes that were looked over more than once: see may_look_again() */
-    uint64_t searched_until; /* the end of what was searched for items within a record; none that begins before is searched */
+    uint64_t begin;            /* of the dump: it may be begun anew */
+    uint64_t sought_until;     /* where it was last looked for such bytes: they are sought after it, so that time is linear */
+    uint64_t looked_until;     /* the same of those where reading went on */
+    uint64_t failed_at;        /* the latest malformed sub-record where no records follow */
+    uint64_t skipped_before;   /* what was skipped before the present record */
+    uint64_t last_record;      /* the offset of the latest record; 0 for none */
+    struct position last_heap; /* the latest heap dump record */
+    uint64_t last_string;      /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
+    uint64_t looked_again;     /* bytes that were looked over more than once: see may_look_again() */
+    uint64_t searched_until;   /* the end of what was searched for items within a record; none that begins before is searched */
     uint64_t
         frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
     uint32_t time; /* of the present record, */
@@ -153,7 +154,6 @@ struct engine {
     struct resumption resume;
     struct marks records, subrecords; /* sub-records of the present heap dump record */
     struct phantoms phantoms;
-    struct position last_heap; /* the last heap dump record */
     struct crossing_subrecord cut;
     struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */

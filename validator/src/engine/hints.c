@@ -256,7 +256,7 @@ static bool has_objects_without_roots(const struct engine *e)
 /* The last record is a heap dump record. */
 static bool is_within_heap_dump(const struct engine *e)
 {
-    return e->last_heap.record_at && e->last_heap.record_at == e->position.record_at;
+    return e->framing.last_heap.record_at && e->framing.last_heap.record_at == e->position.record_at;
 }
 
 const char *choose_hint(struct engine *e)

@@ -19,7 +19,7 @@ static void old_version(struct engine *e)
 /* Checks the sub-records from here on, and ends the heap dump with them, unless it may go on. */
 static void end_heap_record(struct engine *e, bool complete)
 {
-    e->last_heap = e->position;
+    e->framing.last_heap = e->position;
     if (!complete) {
         lose_part(e);
         report_truncated(e);
@@ -51,7 +51,7 @@ static void check_heap_dump(struct engine *e)
     else if (within)
         report(&e->ck, RULE_REC_006, e->position.record_at, "HEAP_DUMP_SEGMENT or HEAP_DUMP_END", "HEAP_DUMP");
     if (is_segment && !e->heap.open && e->position.record_at == e->framing.heap_until)
-        e->framing.before_segments = e->last_heap.record_at;
+        e->framing.before_segments = e->framing.last_heap.record_at;
     if (!e->heap.open)
         begin_heap_dump(e);
     if (is_segment) {
@@ -250,7 +250,7 @@ static bool go_back_to_crossing(struct engine *e)
     settle_crossing(e, RULE_REC_015);
     if (back != end)
         return false;
-    e->position = e->last_heap;
+    e->position = e->framing.last_heap;
     e->run.sum.skipped = cut.skipped_before;
     /* What is here may look like a record by chance. */
     if (!records_begin_here(e) && input_go_back(&e->in, cut.at) && subrecords_begin_here(e))

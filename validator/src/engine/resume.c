@@ -48,10 +48,10 @@ static void return_to_heap_record(struct engine *e)
         e->heap.open = e->file.version != V101; /* segments may follow */
         return;
     }
-    e->position.record_tag = e->last_heap.record_tag;
-    e->position.record_at = e->last_heap.record_at;
-    e->position.record_number = e->last_heap.record_number;
-    e->position.record_length = e->last_heap.record_length;
+    e->position.record_tag = e->framing.last_heap.record_tag;
+    e->position.record_at = e->framing.last_heap.record_at;
+    e->position.record_number = e->framing.last_heap.record_number;
+    e->position.record_length = e->framing.last_heap.record_length;
 }
 
 /* What was noted of sub-records from an offset on does not hold. */
@@ -252,7 +252,7 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
     uint64_t at = e->framing.unfilled.at, body = at + RECORD_HEADER_SIZE, back = e->in.offset, end = UINT64_MAX;
 
     /* With a heap dump record after the empty one there are sub-records that were checked. */
-    if (!e->unfilled || !e->heap.begun || e->last_heap.record_at != at || failed_at <= body ||
+    if (!e->unfilled || !e->heap.begun || e->framing.last_heap.record_at != at || failed_at <= body ||
         !input_can_go_back(&e->in, body) || !go_to(e, body))
         return false;
     if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD) {
