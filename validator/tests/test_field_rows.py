@@ -129,6 +129,20 @@ def test_hprof_gen_converts_dumps_of_android(tmp_path: Path) -> None:
     assert (found["status"], found["errors"], found["producer"]) == (0, 0, "Android, converted to 1.0.2")
 
 
+def test_a_lost_header_of_android_is_made_anew(tmp_path: Path) -> None:
+    if "HPROF_GEN" not in os.environ:
+        pytest.skip("needs hprof-gen")
+    at = random.SystemRandom().randrange(1, 4096)
+    subprocess.run([os.environ["HPROF_GEN"], "--like", "android", "--objects", "3000", "-o", tmp_path / "android"], check=True)
+    data = (tmp_path / "android").read_bytes()
+    infos = check(data, tmp_path)["counts"]["HEAP_DUMP_INFO"]
+    for damaged in (bytes(4096) + data[4096:], data[at:]):
+        (tmp_path / "damaged").write_bytes(damaged)
+        assert run("--profile", "auto", "--repair", "copy", "damaged", cwd=tmp_path).status == 0, at
+        copy = (tmp_path / "copy").read_bytes()
+        assert (copy[:18], check(copy, tmp_path)["counts"]["HEAP_DUMP_INFO"]) == (b"JAVA PROFILE 1.0.3", infos), at
+
+
 # ---- HotSpot ---------------------------------------------------------------------------------------------------------
 
 

@@ -45,10 +45,10 @@ static bool is_better(const struct trial *now, const struct trial *before)
     return now->status <= HPROF_INVALID && (before->status > HPROF_INVALID || now->unchecked < before->unchecked);
 }
 
-/* Whether a dump is Android's: it has sub-records of 1.0.3, and by 1.0.2 much of it cannot be read. */
+/* Whether a dump is Android's: it has sub-records of 1.0.3, with which more can be read, and less of it is wrong. */
 static bool is_android(const struct trial *now, const struct trial *before)
 {
-    return now->has_segments && now->has_heap_info && now->unchecked < before->unchecked / 2;
+    return now->has_segments && now->has_heap_info && now->unchecked < before->unchecked && now->errors < before->errors;
 }
 
 /* Keeps the header if what is read with it is believed. False if it cannot be tried. */
