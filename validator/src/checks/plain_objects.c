@@ -317,11 +317,12 @@ HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct b
     size_t elements = get_u4(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, form.id_size));
     const struct hot_class *class = hot_slot(&s->hot, raw_id);
 
-    if (elements > (left - head) / form.id_size)
+    if (elements > (left - head) / form.id_size ||
+        !elements_are_plain(p + head, elements, form)) /* recovery may leave it out */
         return 0;
     if (__builtin_expect(!is_hot_array(s, class, raw_id), 0) && !s->meet->array_class(s, raw_id_at, offset))
         return 0;
-    if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form) || !elements_are_plain(p + head, elements, form))
+    if (!trace_is_plain(s, p, KIND_OBJECT_ARRAY, offset, form))
         return 0;
     if (class->kind == HOT_OBJECT_ARRAY)
         refer_all(s, &t->element, ID_ELEMENT, array_id, p + head, elements, form);
