@@ -75,6 +75,13 @@ KINDS = {
     "phd": (b"\0\x12portable heap dump\0\0\0\6", "a portable heap dump (PHD) of OpenJ9"),
     "base64-gzip": (base64.encodebytes(gzip.compress(VALID)), "base64 text of a gzip file: decode it first"),
     "base64-dump": (base64.encodebytes(VALID), "base64 text of a dump: decode it first"),
+    "hex": (VALID.hex().encode(), "hexadecimal text of a dump: 'xxd -r -p' decodes it"),
+    "xxd": (b"00000000: 4a41 5641 2050 524f 4649 4c45 2031 2e30", "hexadecimal text of a dump: 'xxd -r' decodes it"),
+    "hexdump": (b"00000000  4a 41 56 41 20 50 52 4f  46 49 4c 45 20 31 2e 30", "hexadecimal text of a dump, as hexdump prints it"),
+    "utf-16": (
+        b"\xff\xfe" + VALID.decode("cp437").encode("utf-16-le"),
+        "UTF-16, as '>' of PowerShell writes: bytes of the dump are lost",
+    ),
     "html-doctype": (b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<title>Log in</title>', HTML),
     "html-lower-case": (b"<!doctype html>\n", HTML),
     "html": (b"<html><head><title>502 Bad Gateway</title></head>", HTML),
