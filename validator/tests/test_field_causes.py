@@ -275,6 +275,22 @@ def test_the_check_says_where_damaged_data_fails(tmp_path: Path) -> None:
     assert "\n  likely: the compressed data is damaged, as a faulty disk or copy leaves it\n" in out
 
 
+@pytest.mark.parametrize("name", any_one(REAL))
+def test_a_dump_over_a_longer_file_is_whole(name: str, tmp_path: Path) -> None:
+    """The rest of the longer file is no part of it. By chance its first bytes may be a record, or more than one."""
+    data, older, seed = read(name), read("jdk21"), random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    copies = []
+    for _ in range(6):
+        rest = older[dice.randrange(len(older) // 4, len(older)) :]
+        (tmp_path / "broken").write_bytes(data + rest)
+        assert run("broken", cwd=tmp_path).status == 1
+        assert run("--repair", "copy", "broken", cwd=tmp_path).status == 0
+        copies.append((tmp_path / "copy").read_bytes())
+    assert copies.count(data) >= 4
+
+
 def test_a_gzip_file_without_its_trailer_is_repaired_whole(tmp_path: Path) -> None:
     data = read("jdk17")
     (tmp_path / "cut.gz").write_bytes(gzip.compress(data)[:-8])

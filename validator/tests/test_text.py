@@ -435,7 +435,7 @@ def javas_own() -> bytes:
 @pytest.mark.parametrize("tail", [bytes(21), b"some words of a log\n\n", b"\n", bytes(range(200, 221)), b"\r\n"])
 def test_the_hint_names_appended_bytes(files: Path, tail: bytes) -> None:
     (files / "appended").write_bytes(VALID + tail)
-    assert hint("appended", files) == "bytes follow the end of the dump: something was appended to it"
+    assert hint("appended", files).startswith("bytes follow the end of the dump: something was appended to it")
     (files / "appended").write_bytes(VALID)
     assert hint("appended", files) == ""
 

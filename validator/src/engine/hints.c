@@ -320,7 +320,7 @@ const char *choose_hint(struct engine *e)
     if (e->framing.before_segments && (totals[RULE_OBJ_002] || totals[RULE_REF_001]) && !is_malformed)
         return describe_wrong_tag(e);
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
-        return "bytes follow the end of the dump: something was appended to it";
+        return "bytes follow the end of the dump: something was appended to it, or it was written over a longer file";
     if (is_malformed && e->framing.heap_until && e->run.sum.sound_until == e->framing.heap_until)
         return "no whole record follows the last heap dump: the dump was truncated there, something was appended to it, or its "
                "length is wrong";

@@ -278,6 +278,8 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     if (kind == WAY_NONE && e->framing.second_header)
         return false;
     e->framing.second_header = false;
+    if (kind == WAY_NONE && failed_at == e->framing.complete_until) /* its objects are of another heap dump */
+        return false;
     if (kind == WAY_NONE)
         kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind == WAY_NONE && go_to(e, failed_at))
