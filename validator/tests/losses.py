@@ -177,6 +177,13 @@ def zeroed(dice: random.Random, o: Original) -> list[Damage]:
     return [Damage(p * PAGE, (p + 1) * PAGE, bytes(PAGE), "page zeroed") for p in sorted(pages)]
 
 
+def overwritten(dice: random.Random, o: Original) -> list[Damage]:
+    """A sector of noise, or a page of text. A page that flash memory erased, whose bytes are 0xff, may by chance lead on."""
+    sector = dice.randrange(1, len(o.data) // PAGE) * PAGE
+    by = dice.choice((dice.randbytes(512), b"\xde\xad\xbe\xef" * 128, (b"INFO 08:00:00 a line of a log\n" * PAGE)[:PAGE]))
+    return [Damage(sector, sector + len(by), by, f"{len(by)} bytes overwritten")]
+
+
 def doubled(dice: random.Random, o: Original) -> list[Damage]:
     at = _anywhere(dice, o, PAGE) + PAGE
     return [Damage(at, at, o.data[at - PAGE : at], "4 KB doubled")]
@@ -184,7 +191,7 @@ def doubled(dice: random.Random, o: Original) -> list[Damage]:
 
 Kind = Callable[[random.Random, Original], list[Damage]]
 ONE_FAULT: tuple[Kind, ...] = (tag, element_type, count, class_count, length, inserted, missing)
-MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, doubled)
+MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, overwritten, doubled)
 
 
 def damaged(o: Original, damages: list[Damage]) -> bytes:

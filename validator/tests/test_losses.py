@@ -202,6 +202,15 @@ def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) ->
         assert least <= kept <= objects, seed
 
 
+def test_an_erased_page_among_records_is_no_row_of_roots(original: Original, tmp_path: Path) -> None:
+    """The bytes of flash memory that was erased are 0xff. So are the tag of ROOT_UNKNOWN, and the ID after it."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    last = min(original.heap[0].at, max(s.end for s in original.records)) - PAGE
+    at = random.Random(seed).randrange(HEADER, max(last, HEADER + 1))
+    loss = repair(original, [Damage(at, at + PAGE, b"\xff" * PAGE, "page erased")], tmp_path)
+    assert (loss.status, loss.new) == (0, 0), (seed, at, loss)
+
+
 def test_a_dump_that_is_begun_anew_is_read(original: Original, tmp_path: Path) -> None:
     """A download broke off, and began anew after what was there. All that it has is kept. Where it broke off, what follows may by
     chance be the rest of a sub-record."""

@@ -139,7 +139,8 @@ struct marks {
 
 /* The last row of roots that cannot be there. */
 struct phantoms {
-    uint64_t at, end;
+    uint64_t at, last_end; /* where the first one begins, and the last one ends */
+    uint64_t end;          /* of the row, and of the roots directly after it */
 };
 
 struct engine {

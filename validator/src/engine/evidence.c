@@ -87,18 +87,20 @@ static bool names_nothing(struct file *file, const uint8_t *p)
     }
 }
 
-/* A root: all that it has is an ID. An ID that is repeated is no evidence: the bytes may be a pattern. */
+/* A root: all that it has is an ID. An ID that is repeated is no evidence: the bytes may be a pattern. If they are all alike, they
+ * are one: the bytes of flash memory that was erased are 0xff, as of a row of ROOT_UNKNOWN. */
 static unsigned bits_of_root(struct file *file, const uint8_t *p, uint64_t *last)
 {
     const unsigned id_size = file->id_size;
-    uint64_t id = get_id(p + 1, id_size), high = file->classes.highest_id;
+    uint64_t id = get_id(p + 1, id_size), high = file->classes.highest_id,
+             alike = *p * (UINT64_MAX / UINT8_MAX) >> (64 - 8 * id_size);
     bool is_new = id != *last;
     bool has_frame = *p == SUB_ROOT_JNI_LOCAL || *p == SUB_ROOT_JAVA_FRAME;
 
     *last = id;
     if (!id && *p == SUB_ROOT_THREAD_OBJECT) /* a thread that was attached later */
         return !names_nothing(file, p);
-    if (!id || (high && !is_near_classes(file, id)))
+    if (!id || id == alike || (high && !is_near_classes(file, id)))
         return 0;
     /* A static field of type object is 02, its value, and the ID of the next name: that is no frame number. */
     if (has_frame && get_u4(p + 1 + id_size + 4) + 1 > DEEPEST_STACK)

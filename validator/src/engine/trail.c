@@ -38,14 +38,20 @@ static bool is_phantom(struct engine *e, uint64_t size)
            !bits_of_subrecord(&e->file, e->in.at, &last);
 }
 
+/* The bytes after phantoms may look like roots, too, until reading fails. */
 void mark_phantom(struct engine *e, uint64_t size)
 {
+    enum { NEAR = 32 };
     struct phantoms *row = &e->phantoms;
+    bool follows = row->end == e->in.offset;
 
-    if (!is_phantom(e, size))
+    if (is_phantom(e, size)) {
+        if (!follows)
+            row->at = e->in.offset;
+        row->last_end = e->in.offset + size;
+    } else if (!follows || is_object_tag(*e->in.at) || e->in.offset - row->last_end >= NEAR) {
         return;
-    if (row->end != e->in.offset)
-        row->at = e->in.offset;
+    }
     row->end = e->in.offset + size;
 }
 
