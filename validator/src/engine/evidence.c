@@ -13,7 +13,8 @@ enum {
     BITS_TAG = 3,         /* of any sub-record */
     BITS_ID_8 = 20,       /* an ID of 8 bytes is near those of classes */
     BITS_ID_4 = 2,
-    DEEPEST_STACK = 1 << 20
+    DEEPEST_STACK = 1 << 20,
+    LONGEST = 1024 /* bytes of values; longer instances are rare, and text has lengths that lead far */
 };
 
 bool is_near_classes(const struct file *file, uint64_t id)
@@ -61,7 +62,7 @@ static unsigned bits_of_instance(struct file *file, const struct INSTANCE_DUMP *
     const struct layout *l = classes_valid_layout(&file->classes, r->class_id);
     unsigned bits = bits_of_class(file, r->object_id, r->class_id, r->trace_serial);
 
-    if (!bits || !r->object_id || (l && l->total != r->bytes))
+    if (!bits || !r->object_id || (l && l->total != r->bytes) || (r->bytes > LONGEST && knows_no_class(file)))
         return 0;
     return bits + (l ? BITS_RIGHT_SIZE : 0);
 }
