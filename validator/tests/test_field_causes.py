@@ -255,7 +255,8 @@ def first_wrong(broken: bytes, data: bytes) -> int:
 
 
 def test_the_check_says_where_damaged_data_fails(tmp_path: Path) -> None:
-    """Of one member all findings are dropped; but how far it can be read is known. A wrong trailer alone is no such place."""
+    """Of one member all findings are dropped; but how far it can be read is known: up to the item with the first wrong byte, or a
+    later one. A wrong trailer alone is no such place."""
     data, seed = read("jdk25"), random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     dice = random.Random(seed)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from dumps import OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
 from losses import Shapes
-from test_field import HEAPS, check, check_pipe, record_offsets
+from test_field import HEAPS, check, check_pipe, objects, record_offsets
 from test_losses import GOLD
 from test_parts import JDK
 from tool import SOURCE, TOOL, run
@@ -223,6 +223,25 @@ def test_a_record_of_unknown_tag_does_not_lead_into_the_heap_dump(tmp_path: Path
     assert found["skipped"] < 100
     assert run("--repair", "copy", "dump", cwd=tmp_path).status == 0
     assert (tmp_path / "copy").stat().st_size > len(whole) - 100
+
+
+@pytest.mark.parametrize("text", [b"!java/lang/Object;()V", b'"java/lang/%s'])
+def test_text_is_no_object_that_leads_into_the_heap_dump(text: bytes, tmp_path: Path) -> None:
+    """After a damaged header of a string there is text which looks like an instance or array of 500 KB, and ends where an object
+    begins. No class is known yet."""
+    whole = gold.read(SOURCE, "jdk25")
+    broken = bytearray(whole)
+    classes = check(whole, tmp_path)["counts"]["CLASS_DUMP"]
+    body, end = next((body, end) for tag, body, end in record_offsets(whole) if tag in HEAPS)
+    strings = [(body + 8, end) for tag, body, end in record_offsets(whole) if tag == 1 and end - body > 33]
+    starts = [start for _, start, _ in objects(whole, body, end, 8)][:100]
+    at, target = next((at, to) for at, _ in strings for to in starts if to - at < 500_000 and (to - at - 25) % 8 == 0)
+    number = target - at - 25
+    broken[at : at + len(text) + 4] = text + struct.pack(">I", number if text.startswith(b"!") else number // 8)
+    broken[at - 12] = 0x7F  # the length of this string
+    found = check(bytes(broken), tmp_path)
+    assert [one["rule"] for one in found["findings"] if one["severity"] == "error"] == ["REC-002"]
+    assert found["counts"]["CLASS_DUMP"] == classes and found["skipped"] < 1000
 
 
 def test_the_end_of_a_dump_is_not_that_of_a_dump_in_an_array(tmp_path: Path) -> None:

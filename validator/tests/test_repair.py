@@ -476,6 +476,18 @@ def test_nothing_is_named_by_bytes_that_may_be_wrong(tmp_path: Path) -> None:
     assert "0x1030" not in text
 
 
+def test_objects_that_are_defined_twice_in_a_damaged_member_are_not_known(tmp_path: Path) -> None:
+    """Compressed data repeats earlier bytes. So the first sign of damage may be an ID that is there already, long before reading
+    fails."""
+    heap = VALID.index(b"\x1c\0\0\0\0")
+    old = [instance(0x1000 + 16 * i, OBJECT) for i in range(500)]
+    wrong = [*old[:150], old[149], *(instance(0x9000 + 16 * i, OBJECT) for i in range(340)), b"\xee" * len(old[0]), *old[492:]]
+    member = stored(record(0x1C, b"".join(old))).replace(b"".join(old), b"".join(wrong))
+    copy, text = repair(stored(VALID[:heap]) + member + stored(VALID[heap:]), tmp_path)
+    assert {part for part in parts(copy) if part in wrong} <= set(old[:150])
+    assert "in damaged gzip members\n" in text
+
+
 @pytest.mark.parametrize("seed", range(3 if TAKES_SOME else 11))
 def test_no_class_is_made_of_damaged_bytes(packed: tuple[bytes, bytes], seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)

@@ -83,6 +83,7 @@ struct framing {
     uint64_t sought_until;     /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t looked_until;     /* the same of those where reading went on */
     uint64_t failed_at;        /* the latest malformed sub-record where no records follow */
+    uint64_t recovering_at;    /* reading failed here, and the way is not found yet; 0 for nowhere */
     uint64_t skipped_before;   /* what was skipped before the present record */
     uint64_t last_record;      /* the offset of the latest record; 0 for none */
     struct position last_heap; /* the latest heap dump record */
@@ -117,7 +118,7 @@ struct checkpoints {
     struct checkpoint mib[LAST_MIB]; /* before those with the last multiples of 1 MiB, in order; */
     struct checkpoint unit;          /* before the last unit that called for a checkpoint */
     uint64_t member_start;           /* of the member that `member` is for */
-    uint64_t unit_end;               /* of the last unit that was not left to the fast loops */
+    uint64_t unit_at, unit_end;      /* the last unit that was not left to the fast loops */
     uint64_t damaged_from;           /* the first byte that may be wrong; UINT64_MAX for none */
     const struct checkpoint *rolled_back_to;
     uint64_t failed_at; /* the first offset after that checkpoint at which reading failed; 0 for none */

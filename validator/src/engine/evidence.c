@@ -44,6 +44,14 @@ static bool knows_no_class(const struct file *file)
     return !file->classes.loaded.count && !file->classes.layouts.count;
 }
 
+/* While no class is known, text looks like objects, and what it has for their number of bytes or elements may lead far. */
+static bool is_too_long(const struct file *file, uint32_t number)
+{
+    enum { MOST = 1024 };
+
+    return number > MOST && knows_no_class(file);
+}
+
 /* Each object names its class, each class itself, and both a stack trace. `other` is the ID of the object or of the superclass. */
 static unsigned bits_of_class(struct file *file, uint64_t other, uint64_t class_id, uint32_t trace_serial)
 {
@@ -61,7 +69,7 @@ static unsigned bits_of_instance(struct file *file, const struct INSTANCE_DUMP *
     const struct layout *l = classes_valid_layout(&file->classes, r->class_id);
     unsigned bits = bits_of_class(file, r->object_id, r->class_id, r->trace_serial);
 
-    if (!bits || !r->object_id || (l && l->total != r->bytes))
+    if (!bits || !r->object_id || (l && l->total != r->bytes) || is_too_long(file, r->bytes))
         return 0;
     return bits + (l ? BITS_RIGHT_SIZE : 0);
 }
@@ -127,7 +135,7 @@ unsigned bits_of_subrecord(struct file *file, const uint8_t *p, uint64_t *last)
     case SUB_INSTANCE_DUMP:
         return read_INSTANCE_DUMP(&c, id_size, &instance) ? bits_of_instance(file, &instance) : 0;
     case SUB_OBJECT_ARRAY_DUMP:
-        return read_OBJECT_ARRAY_DUMP(&c, id_size, &objects) && objects.object_id
+        return read_OBJECT_ARRAY_DUMP(&c, id_size, &objects) && objects.object_id && !is_too_long(file, objects.elements)
                    ? bits_of_class(file, objects.object_id, objects.class_id, objects.trace_serial)
                    : 0;
     case SUB_PRIMITIVE_ARRAY_DUMP:

@@ -70,15 +70,6 @@ static const struct checkpoint *checkpoint_before(const struct checkpoints *c, u
     return last;
 }
 
-/* Called when the fault is met. If bytes far beyond the present item were wanted, reading failed there, and the way is sought. */
-static void note_failure(struct engine *e, const struct gzip_finding *g)
-{
-    enum { FAR = 2 * INPUT_BLOCK }; /* the fast loops pass a block before they say where they are */
-
-    if (e->checkpoints->unit_end < g->end && e->in.offset > g->start && g->end - e->in.offset > FAR)
-        e->checkpoints->failed_at = e->in.offset;
-}
-
 /* Any byte from an offset on may be wrong. If the offset is not checked yet, begin_unit() will roll back. */
 static void discard(struct engine *e, uint64_t from)
 {
@@ -111,16 +102,26 @@ void forget_checkpoints(struct engine *e, const struct checkpoint *to)
     not_after(&c->unit, to);
 }
 
-/* Where reading failed first from an offset on, as far as that is known; 0 for nowhere. */
+/* Where reading failed first from an offset on; 0 for nowhere. A record that no tag is known of, and an item that ends after all
+ * data, are failures too. */
 static uint64_t first_failure(const struct engine *e, uint64_t from)
 {
-    const struct jump jump = jumps_at(&e->file.jumps, jumps_find(&e->file.jumps, from));
+    const struct framing *f = &e->framing;
+    const struct checkpoints *c = e->checkpoints;
+    const uint64_t failures[] = {
+        jumps_at(&e->file.jumps, jumps_find(&e->file.jumps, from)).from,
+        f->failed_at,
+        f->recovering_at,
+        f->unknown.count ? f->unknown.from : 0,
+        is_record_tag(e->position.record_tag) ? 0 : e->position.record_at,
+        c->unit_end > e->in.offset ? c->unit_at : 0,
+    };
+    uint64_t first = e->in.offset;
 
-    if (jump.from < e->in.offset)
-        return jump.from;
-    if (e->framing.failed_at > from)
-        return e->framing.failed_at;
-    return e->checkpoints->failed_at;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i] > from && failures[i] < first)
+            first = failures[i];
+    return first < e->in.offset ? first : 0;
 }
 
 void restore_checkpoint(struct engine *e)
@@ -160,6 +161,7 @@ bool begin_gzip_unit(struct engine *e, uint64_t size)
         c->member = c->unit;
         c->member_start = member;
     }
+    c->unit_at = at;
     c->unit_end = end;
     if (is_read && !has_member && !has_mib && !is_damaged)
         return true;
@@ -204,11 +206,9 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
     switch (g->fault) {
     case GZIP_CHECKSUM:
     case GZIP_SIZE:
-        note_failure(e, g);
         discard(e, g->start);
         break;
     case GZIP_DATA:
-        note_failure(e, g);
         discard(e, wrong_from(e, g));
         break;
     case GZIP_TRAILING:

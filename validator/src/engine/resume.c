@@ -28,6 +28,7 @@ static void resume_here(struct engine *e, uint64_t from, enum way_kind kind, uin
     e->resume.in_heap = kind == WAY_SUBRECORD;
     e->resume.pending = true;
     e->records.count = 0; /* those before the jump do not lead here */
+    e->framing.recovering_at = 0;
 
     /* What led to later zeros was wrong, and is left out. */
     if (e->framing.zeros_at >= here)
@@ -171,6 +172,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     uint64_t failed_at = from, end = is_record_doubtful(e, from, record_end) ? UINT64_MAX : record_end;
     enum way_kind kind;
 
+    e->framing.recovering_at = from;
     kind = e->framing.doubted.count ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind != WAY_NONE) /* the present heap dump record may be none */
         end = UINT64_MAX;
@@ -273,6 +275,7 @@ bool resume_anywhere(struct engine *e, uint64_t from)
 
     if (e->run.memory.exhausted || e->in.error)
         return false;
+    e->framing.recovering_at = from;
     lose_definitions(e, MAY_DEFINE_ALL);
     kind = pass_doubled_records(e, failed_at, &from);
     if (kind == WAY_NONE && e->framing.second_header)

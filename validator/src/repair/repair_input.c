@@ -89,13 +89,13 @@ static int keep_reason(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
-/* A record of unknown tag is passed by its length. Other findings may be due to something elsewhere or to the producer, or there is
- * a jump. */
+/* A record of unknown tag is passed by its length, and what is copied from elsewhere defines objects twice. Other findings may be
+ * due to something elsewhere or to the producer, or there is a jump. */
 static int note_failure(void *context, const struct hprof_finding *f)
 {
     const struct check *check = context;
 
-    if (f->rule == RULE_REC_003)
+    if (f->rule == RULE_REC_003 || f->rule == RULE_OBJ_004)
         unknown_note_failure(check->repair, f->offset);
     return 0;
 }
