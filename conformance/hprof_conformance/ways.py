@@ -282,6 +282,8 @@ def _serviceability_agent(setting: Setting) -> Iterator[Dump]:
 # ---- the agent of JDK 8
 
 _DUMPED = "done."  # what it prints when a dump is written
+_AGENT_PATH = "-agentpath:"
+ATTACHED = "attached"  # the agent is loaded into the VM that runs
 
 
 def _dump_by_signal(one: Program) -> None:
@@ -297,12 +299,16 @@ def _dump_by_signal(one: Program) -> None:
 
 def _agent_way(agent: str, setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
-    option, *others = setting.producer.options["small" if way.startswith(ODD) else way]
-    options = [*others, f"{agent}={option.replace('FILE', setting.jvm.inside(file))}"]
+    option, *options = setting.producer.options[way]
+    option = option.replace("FILE", setting.jvm.inside(file))
+    if way != ATTACHED:
+        options.append(f"{agent}={option}")
     main, arguments = setting.program(way)
     with program(setting.jvm, classes, options, folder, *arguments, main=main) as one:
         said = one.facts
-        if way == "signals":
+        if way == ATTACHED:
+            do(one.jcmd("JVMTI.agent_load", agent.removeprefix(_AGENT_PATH), f'"{option}"'))
+        elif way == "signals":
             one.send("collect")  # has loaded each class that waiting takes: one more between the dumps ends the VM, FINDINGS.md 31
             for _ in range(2):
                 _dump_by_signal(one)
@@ -320,7 +326,7 @@ def _libhprof(setting: Setting) -> Iterator[Dump]:
     if not library.exists():
         raise NotHereError("libhprof.so is not built: it needs a JDK when hprof-gen is built")
     copy = shutil.copy(library, setting.folder)
-    return _each(setting, partial(_agent_way, f"-agentpath:{setting.jvm.inside(Path(copy))}", setting, setting.classes()))
+    return _each(setting, partial(_agent_way, f"{_AGENT_PATH}{setting.jvm.inside(Path(copy))}", setting, setting.classes()))
 
 
 # ---- interrupted

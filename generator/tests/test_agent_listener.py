@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
@@ -60,9 +61,9 @@ def agent_session(java: Java, case: Any, binary: bool, pieces: int) -> Iterator[
     with create_server(("127.0.0.1", 0)) as server:
         options = f"net=127.0.0.1:{server.getsockname()[1]},format={'b' if binary else 'a'},{case.options}"
         words = java.within(java.command(options, "Truth", "wait", java=("-Xmx64m",)), java.directory())
-        pipe, environment = subprocess.PIPE, {**os.environ, **sanitizer()}
+        pipe, environment, since = subprocess.PIPE, {**os.environ, **sanitizer()}, time.monotonic()
         process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True)
-        with accepted(server, process, binary, pieces) as session:
+        with accepted(server, process, since, binary, pieces) as session:
             assert process.stdout is not None
             assert process.stdout.readline().strip() == b"ready"
             yield session

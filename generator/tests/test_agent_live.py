@@ -360,14 +360,14 @@ def test_attach(java: Java) -> None:
 def connected(java: Java, options: str) -> Iterator[tuple[Stream, subprocess.Popen[str]]]:
     with create_server(("127.0.0.1", 0)) as server:
         server.settimeout(LIMIT)
-        peer = f"net=127.0.0.1:{server.getsockname()[1]}"
+        peer, since = f"net=127.0.0.1:{server.getsockname()[1]}", time.monotonic()
         process = java.start(java.command(f"{peer},{options}", "Truth", "wait", java=("-Xmx64m",)), java.directory())
         with java.ended_in_time(process):
             connection, _ = server.accept()
             connection.settimeout(None)
             with connection:
                 assert process.stdout is not None
-                stream = Stream(connection, "format=b" in options)
+                stream = Stream(connection, "format=b" in options, since=since)
                 assert process.stdout.readline() == "ready\n"
                 yield stream, process
 
@@ -519,14 +519,14 @@ def start_and_end(java: Java, draw: random.Random) -> tuple[Stream, str]:
                 command(Command.DUMP_TRACES), control(1), control(2), control(5), control(6), control(6, b"\0\7")]  # fmt: skip
     with create_server(("127.0.0.1", 0)) as server:
         server.settimeout(LIMIT)
-        peer = f"net=127.0.0.1:{server.getsockname()[1]}"
+        peer, since = f"net=127.0.0.1:{server.getsockname()[1]}", time.monotonic()
         words = java.command(f"{peer},heap=all,cpu=samples,interval=1,{form}", "Truth", "wait", java=("-Xmx64m",))
         process = java.start(words, java.directory())
         with java.ended_in_time(process):
             connection, _ = server.accept()
             connection.settimeout(None)
             with connection:
-                stream = Stream(connection, "format=b" in form)
+                stream = Stream(connection, "format=b" in form, since=since)
                 wait_for(lambda: stream.data, "no header")  # before, SIGQUIT would end the VM
                 for _ in range(draw.randint(0, 8)):
                     time.sleep(draw.random() ** 3 / 4)

@@ -202,7 +202,7 @@ def record(tag: Tag, when: int, body: bytes) -> Record:
     [
         (record(Tag.HEAP_SUMMARY, 5, bytes(24)), ""),
         (record(Tag.HEAP_SUMMARY, 3, bytes(24)), "the time 3 after 4"),
-        (record(Tag.HEAP_SUMMARY, 9_000_000, bytes(24)), "the time 9000000, 1.0 s after the header"),
+        (record(Tag.HEAP_SUMMARY, 9_000_000, bytes(24)), "the time 9000000, 1.0 s after the start"),
         (record(Tag.TRACE, 5, struct.pack(">IIII", 1, 0, 1, 7)), ""),
         (record(Tag.TRACE, 5, struct.pack(">IIII", 1, 0, 2, 7)), "TRACE with 2 parts in 16 bytes"),
         (record(Tag.CPU_SAMPLES, 5, struct.pack(">IIII", 3, 2, 1, 7)), "CPU_SAMPLES with 2 parts in 16 bytes"),

@@ -90,12 +90,13 @@ def accept(server: socket, process: subprocess.Popen[bytes]) -> socket:
 
 @contextmanager
 def accepted(
-    server: socket, process: subprocess.Popen[bytes], binary: bool, pieces: int, stop_at: int | None = None
+    server: socket, process: subprocess.Popen[bytes], since: float, binary: bool, pieces: int, stop_at: int | None = None
 ) -> Iterator[Session]:
     """The producer has connected; it and the check of its stream end with the session."""
     try:
         with accept(server, process) as connection:
-            stream = Stream(connection, binary, stop_at=stop_at, check=BinaryCheck() if binary else TextCheck(), pieces=pieces)
+            check = BinaryCheck() if binary else TextCheck()
+            stream = Stream(connection, binary, stop_at=stop_at, check=check, pieces=pieces, since=since)
             session = Session(stream, process)
             session.hear()
             try:
@@ -111,8 +112,9 @@ def agent_session(agent: Agent, options: str, *, stop_at: int | None = None, pie
     """The JVM has connected, and the program waits for orders."""
     with create_server((HOST, 0)) as server:
         command = agent.java(f"net={HOST}:{server.getsockname()[1]},{options}", "Truth", "wait")
+        since = time.monotonic()
         process = agent.start(command, agent.directory())
-        with accepted(server, process, "format=b" in options, pieces, stop_at) as session:
+        with accepted(server, process, since, "format=b" in options, pieces, stop_at) as session:
             assert process.stdout is not None
             if process.stdout.readline().strip() != b"ready":
                 raise StreamError(f"the program does not run: {session.said()}")
@@ -125,7 +127,7 @@ def serve_session(program: Path, dump: Path, *options: str, binary: bool = True,
     with create_server((HOST, 0)) as server:
         form = [] if binary else ["--format", "a"]
         words = [str(program), *form, *options, f"{HOST}:{server.getsockname()[1]}", str(dump)]
-        pipe = subprocess.PIPE
+        pipe, since = subprocess.PIPE, time.monotonic()
         process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        with accepted(server, process, binary, pieces) as session:
+        with accepted(server, process, since, binary, pieces) as session:
             yield session

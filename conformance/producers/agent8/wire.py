@@ -72,18 +72,19 @@ class StreamError(Exception):
     """The stream is not what the protocol promises."""
 
 
-CLOCK_SLACK = 5.0  # seconds between the start of a producer's clock and its header's arrival here
+CLOCK_SLACK = 1.0  # seconds by which a producer's clock may be ahead of the one here
 
 # What a record counts, where the count is, what precedes the counted parts, and their size, with IDs of 4 bytes.
 _COUNTED: dict[int, tuple[int, int, int]] = {Tag.TRACE: (8, 12, 4), Tag.ALLOC_SITES: (30, 34, 25), Tag.CPU_SAMPLES: (4, 8, 8)}
 
 
 def fault_of(record: Record, before: int, seconds: float) -> str:
-    """What is wrong with the count or the time of a record that arrives so long after the header; "" if nothing is."""
+    """What is wrong with the count or the time of a record that arrives so long after the producer's start; "" if
+    nothing is."""
     if record.time < before:
         return f"the time {record.time} after {before}"
     if record.time > (seconds + CLOCK_SLACK) * 1_000_000:
-        return f"the time {record.time}, {seconds:.1f} s after the header"
+        return f"the time {record.time}, {seconds:.1f} s after the start"
     if record.tag in _COUNTED:
         at, head, size = _COUNTED[record.tag]
         count = struct.unpack_from(">I", record.body, at)[0] if len(record.body) >= head else -1
@@ -106,13 +107,13 @@ class Stream:
     stop_at: int | None = None  # close after so many bytes
     check: LiveCheck | None = None
     pieces: int = 0  # bytes in each packet that is sent; 0 for whole commands
+    since: float = field(default_factory=time.monotonic)  # when the producer was started
     sent: int = 0
     fault: str = ""  # the first one of a record
 
     def __post_init__(self) -> None:
         self.changed = threading.Condition()
         self.checked = 0  # bytes that the check has
-        self.began = 0.0  # when the header came
         self.thread = threading.Thread(target=self._take, daemon=True)
         self.thread.start()
 
@@ -147,7 +148,6 @@ class Stream:
             if end < 0 or len(self.data) < end + 13:
                 return
             self.taken = end + 13
-            self.began = time.monotonic()
         while len(self.data) - self.taken >= 9:
             tag, when, length = struct.unpack_from(">BII", self.data, self.taken)
             end = self.taken + 9 + length
@@ -155,7 +155,7 @@ class Stream:
                 return
             record = Record(tag, when, bytes(self.data[self.taken + 9 : end]))
             before = self.records[-1].time if self.records else 0
-            self.fault = self.fault or fault_of(record, before, time.monotonic() - self.began)
+            self.fault = self.fault or fault_of(record, before, time.monotonic() - self.since)
             self.records.append(record)
             self.taken = end
 
