@@ -494,8 +494,7 @@ def test_no_class_is_made_of_damaged_bytes(packed: tuple[bytes, bytes], seed: in
     start, end = members(packed[0])[dice.choice([2, 3, 4, 5])]
     at = dice.randrange(start + 20, end - 20)
     text = repair(changed(packed[0], at, bytes([packed[0][at] ^ 1 << dice.randrange(8)])), tmp_path)[1]
-    ids = [bytes.fromhex(digits.rjust(16, "0")) for digits in re.findall(r"class 0x([0-9a-f]+)", text)]
-    assert all(id_ in packed[1] for id_ in ids), text  # one whose name is lost may be left out
+    assert "class 0x" not in text
 
 
 def test_a_truncated_gzip_file(made: bytes, tmp_path: Path) -> None:
