@@ -278,11 +278,10 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     e->framing.recovering_at = from;
     lose_definitions(e, MAY_DEFINE_ALL);
     kind = pass_doubled_records(e, failed_at, &from);
-    if (kind == WAY_NONE && e->framing.second_header)
+    /* What follows is another dump, or the rest of one: its objects are of another heap dump. */
+    if (kind == WAY_NONE && (e->framing.second_header || failed_at == e->framing.complete_until))
         return false;
     e->framing.second_header = false;
-    if (kind == WAY_NONE && failed_at == e->framing.complete_until) /* its objects are of another heap dump */
-        return false;
     if (kind == WAY_NONE)
         kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind == WAY_NONE && go_to(e, failed_at))
