@@ -93,7 +93,7 @@ final class HahaPerflib implements Adapter {
         for (RootObj one : parsed[0].getGCRoots()) {
             roots.merge(one.getRootType(), 1L, Long::sum);
             if (ROOTS.containsKey(one.getRootType())) {
-                answer.add("roots", () -> Item.root(ROOTS.get(one.getRootType()), idOf(one.getReferredInstance())));
+                answer.add("roots", () -> Item.root(ROOTS.get(one.getRootType()), idOf(parsed[0].findInstance(one.getId()))));
             }
         }
         ROOTS.forEach((type, kind) -> answer.count(kind, roots.getOrDefault(type, 0L)));
