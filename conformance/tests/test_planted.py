@@ -78,7 +78,7 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ),
     ("netbeans", "idOf(((GCRoot) one).getInstance())", "(found.size() == 1 ? 8 : idOf(((GCRoot) one).getInstance()))"),
     ("jhat", "idOf(snapshot.findThing(one.getId()))", "idOf(snapshot.findThing(kind == 2 ? 0 : one.getId()))"),
-    ("haha-perflib", "parsed[0].findInstance(one.getId())", "one"),
+    ("haha-perflib", "findInstance(one.getId())", "findInstance(one.getId() & ~8L)"),
     ("jhat", "counts[one.getType()]++;", "counts[Math.max(one.getType(), 4)]++;"),
     ("shark-stream", ".text(text)", ".text(text.length() > 60 ? text.substring(0, 60) : text)"),
     (  # NaN made canonical
