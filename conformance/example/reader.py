@@ -32,7 +32,7 @@ HELLO: dict[str, Any] = {
     "bugs": "https://example.org/bugs",
     "unsupported": {"version-1.0.3": "the versions of Java alone"},
     "counts": ["strings", "classes", "instances", "object_arrays", "primitive_arrays", "objects", "roots", *KINDS, "ends"],
-    "digests": ["instance_bytes", "object_arrays", "primitive_arrays"],
+    "digests": ["instance_bytes", "object_arrays", "primitive_arrays", "roots"],
     "references": "exact",
 }
 HEADERS = {b"JAVA PROFILE 1.0.1", b"JAVA PROFILE 1.0.2"}
@@ -113,7 +113,9 @@ def sub_record(cursor: Cursor, found: Found) -> None:
     tag = cursor.number(1)
     if tag in ROOTS:
         root, ids, more = ROOTS[tag]
-        cursor.bytes(ids * cursor.id_size + more)
+        target, _ = cursor.id(), cursor.bytes((ids - 1) * cursor.id_size + more)
+        if target:
+            found.add("roots", "root", root.encode(), target)
         found.counts.update(["roots", root])
     elif tag == 0x20:
         class_dump(cursor)

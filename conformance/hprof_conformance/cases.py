@@ -20,7 +20,7 @@ from hprof_conformance.command import RefusedError
 from hprof_conformance.files import read_json
 from hprof_conformance.protocol import Entry
 from hprof_corpus import layouts
-from hprof_corpus.digest import Content, Parts, identity
+from hprof_corpus.digest import Content, Digest, References, identity, root_items
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
 from hprof_corpus.truth import OBJECTS, ROOTS, Holds, holds, requires
@@ -59,7 +59,8 @@ def work_folder(root: Path) -> Path:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is in a file. Digests are None where its framing is broken: then counts are those of the corpus text."""
+    """What is in a file. Digests are None where its framing is broken: then counts are those of the corpus text. Beside the entries
+    they have the roots of each kind that occurs."""
 
     counts: dict[str, int]  # a kind of root that is not named does not occur
     exact: dict[str, Entry] | None
@@ -172,10 +173,14 @@ def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
     except FramingError:
         return Truth(counts, None, None, skipped)
 
-    def entries(parts: Parts) -> dict[str, Entry]:
+    def entries(references: References) -> dict[str, Entry]:
+        parts = dict(identity(content, references))
+        for dump in content.dumps:
+            for kind, item in root_items(dump, references):
+                parts.setdefault(kind, Digest()).add(item)
         return {name: Entry(one.count, f"{one.sum:032x}") for name, one in parts.items()}
 
-    return Truth(counts, entries(identity(content, "exact")), entries(identity(content, "resolved")), skipped, null_roots)
+    return Truth(counts, entries("exact"), entries("resolved"), skipped, null_roots)
 
 
 @dataclass(frozen=True)

@@ -221,6 +221,8 @@ class Explainer:
         return self._names.get(number) or f"0x{number:x}"
 
     def _item(self, item: Parts) -> str:
+        if item[0] == b"root":
+            return f"{item[1].decode()} of 0x{int.from_bytes(item[2], 'big'):x}"
         kind, number = item[0].decode(), int.from_bytes(item[1], "big")
         if kind == "string":
             return f"string 0x{number:x}, {_shown(item[2])}"
@@ -271,7 +273,7 @@ class Explainer:
         """That all items of one class or one type of elements are missing, if it is so."""
         groups: dict[bytes, list[Parts]] = {}
         for item in kept.items:
-            groups.setdefault(item[1 if item[0] == b"static" else 2], []).append(item)
+            groups.setdefault(item[1 if item[0] in (b"static", b"root") else 2], []).append(item)
         for items in groups.values():
             if len(items) == number and (sum(map(_hash, items)) + delta) % _SUMS == 0:
                 return f"all {number} of one kind are missing, such as {self._item(items[0])}"

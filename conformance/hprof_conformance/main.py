@@ -1,10 +1,4 @@
-"""Readers of HPROF dumps against the truth, producers against the specification.
-
-conformance/run                                      everything that this machine can run
-conformance/run --producers jdk17,agent8 --readers shark,jol --cases 'valid/*,OBJ-*'
-conformance/run --reader ./my-reader                 a reader of your own against all cases
-conformance/run --filter "./redact IN OUT"           a redactor or converter of your own
-"""
+"""Readers of HPROF dumps against the truth, producers against the specification."""
 
 from __future__ import annotations
 
@@ -20,6 +14,16 @@ from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.session import Limits
 
 EXPECTATIONS = "conformance/expectations"
+IS_OF_PIP = not (Path(__file__).parents[1] / "run").exists()
+NAME = "hprof-conformance" if IS_OF_PIP else "conformance/run"
+IN_THE_SOURCE_TREE = f"""\
+{NAME}                                      everything that this machine can run
+{NAME} --producers jdk17,agent8 --readers shark,jol --cases 'valid/*,OBJ-*'
+"""
+OF_YOUR_OWN = f"""\
+{NAME} --reader ./my-reader                 a reader of your own against all cases
+{NAME} --filter "./redact IN OUT"           a redactor or converter of your own
+"""
 RESULTS = {"report.json": report.text, "matrix.md": texts.matrix, "junit.xml": texts.junit, "index.html": page.make}
 
 
@@ -41,8 +45,9 @@ def _list(text: str) -> list[str]:
 
 
 def arguments() -> argparse.Namespace:
+    examples = OF_YOUR_OWN if IS_OF_PIP else IN_THE_SOURCE_TREE + OF_YOUR_OWN
     parser = argparse.ArgumentParser(
-        prog="conformance/run", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog=NAME, description=f"{__doc__}\n\n{examples}", formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--readers", type=_list, help="names, separated by commas, or `none`")
     parser.add_argument(
@@ -182,7 +187,7 @@ def _compare_readers(
 
 
 def main() -> int:
-    return run_command("conformance/run", _run)
+    return run_command(NAME, _run)
 
 
 def _report_folder(asked: argparse.Namespace, build: Path) -> Path:

@@ -55,6 +55,7 @@ def test_a_copy_passes(tmp_path: Path) -> None:
         ("out.blank(width)  # a static field", "out.keep(width)", "planted", "a static long: the secret"),
         ("out.blank(number * WIDTHS[kind])", "out.keep(number * WIDTHS[kind])", "planted", "a String of char: the secret"),
         ("out.keep(number * out.id_size)", "out.blank(number * out.id_size)", "gold/sa17", "object_arrays"),
+        ("out.keep(ids * out.id_size + more)", "out.blank(ids * out.id_size + more)", "gold/sa17", "roots: "),
     ],
 )
 def test_what_it_leaves_and_what_it_loses_is_found(old: str, new: str, case: str, words: str, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from hprof_conformance.producers import read_producers
 from hprof_conformance.protocol import Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
 from hprof_conformance.session import Limits
+from hprof_corpus.truth import ROOTS
 from hprof_corpus.walk import FramingError
 
 NOTHING, ONE = Entry(0, "0" * 32), Entry(1, "1" * 32)
@@ -128,6 +129,19 @@ def test_a_root_of_no_object_may_be_left_out() -> None:
     assert (one.truth.counts["ROOT_THREAD_OBJECT"], one.truth.null_roots) == (2, {"ROOT_THREAD_OBJECT": 1, "roots": 1})
     for kind, number in (("ROOT_THREAD_OBJECT", 2), ("roots", one.truth.counts["roots"])):
         assert [one.truth.allows(kind, found) for found in range(number - 2, number + 2)] == [False, True, True, False]
+
+
+def test_the_objects_of_roots_are_compared_by_the_kinds_that_are_counted() -> None:
+    (one,) = cases.read_cases(ROOT, ROOT / "build" / "conformance" / "truth", ["valid/all-roots-102-id8"])
+    assert one.truth.exact is not None
+    one_kind, all_kinds = one.truth.exact["ROOT_MONITOR_USED"], one.truth.exact["roots"]
+    assert (one_kind.count, all_kinds.count) == (1, 9)
+    for kinds, right in ((["ROOT_MONITOR_USED"], one_kind), ([], all_kinds), ([*ROOTS], all_kinds)):
+        counts = {kind: one.truth.counts.get(kind, 0) for kind in kinds}
+        reader = replace(hello(digests=["roots"]), counts=kinds)
+        for entry, outcome in ((right, outcomes.RIGHT), (replace(right, sum="0" * 32), outcomes.WRONG_CONTENT)):
+            reply = Reply(one.name, "accepted", counts=counts, digests={"roots": entry})
+            assert outcomes.assess(one, reader, reply).outcome == outcome
 
 
 def test_a_dangling_reference_may_look_like_null_if_the_reader_says_so() -> None:

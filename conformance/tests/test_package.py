@@ -66,7 +66,8 @@ def test_help_and_the_list_need_nothing(installed: Path, tmp_path: Path) -> None
     assert "hprof-conformance =" in next(packages.glob("hprof_conformance-*.dist-info/entry_points.txt")).read_text()
     listed = run(installed, tmp_path, "--list")
     assert listed.returncode == 0 and "gridkit" in listed.stdout
-    assert "--failures" in run(installed, tmp_path, "--help").stdout
+    text = run(installed, tmp_path, "--help").stdout
+    assert "--failures" in text and "hprof-conformance --reader ./my-reader" in text and "conformance/run" not in text
 
 
 def test_readers_of_the_project_need_its_source_tree(installed: Path, tmp_path: Path) -> None:

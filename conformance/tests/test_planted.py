@@ -58,17 +58,28 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
         "for (JavaStatic each : one.getStatics()) {",
         'for (JavaStatic each : one.getStatics()) { if (each.getField().getName().equals("MAX_VALUE")) continue;',
     ),
-    ("shark-stream", "roots++;", "if (tag != HprofRecordTag.ROOT_THREAD_OBJECT) roots++;"),
-    ("shark-stream", "kinds.merge(tag, 1L, Long::sum);", "kinds.merge(HprofRecordTag.ROOT_JNI_GLOBAL, 1L, Long::sum);"),
-    ("visualvm", 'found.merge("ROOT_" + kind, 1L, Long::sum);', 'found.merge("ROOT_STICKY_CLASS", 1L, Long::sum);'),
+    ("shark-stream", "roots++;", "if (kind != HprofRecordTag.ROOT_THREAD_OBJECT) roots++;"),
+    ("shark-stream", "kinds.merge(kind, 1L, Long::sum);", "kinds.merge(HprofRecordTag.ROOT_JNI_GLOBAL, 1L, Long::sum);"),
+    ("visualvm", "found.merge(kind, 1L, Long::sum);", 'found.merge("ROOT_STICKY_CLASS", 1L, Long::sum);'),
     (  # one kind of roots
         "netbeans",
         "for (Object one : heap.getGCRoots()) {",
         'for (Object one : heap.getGCRoots()) { if (((GCRoot) one).getKind().equals("Java frame")) continue;',
     ),
     ("haha-perflib", "roots.merge(", "if (one.getRootType() != RootType.JAVA_LOCAL) roots.merge("),
-    ("shark-graph", "roots.merge(kind(root), ", 'roots.merge(kind(root).replace("JNI_LOCAL", "JNI_GLOBAL"), '),
-    ("jhat", "counts[((Root) all.nextElement()).getType()]++;", "counts[Math.max(((Root) all.nextElement()).getType(), 4)]++;"),
+    ("shark-graph", "String kind = kind(root);", 'String kind = kind(root).replace("JNI_LOCAL", "JNI_GLOBAL");'),
+    # A root of another object, or of none.
+    ("shark-graph", "root.getId() & mask", "graph.getGcRoots().get(0).getId() & mask"),
+    ("shark-stream", "one.getId() & mask));\n        }", "(roots == 100 ? one.getId() + 8 : one.getId()) & mask));\n        }"),
+    (
+        "visualvm",
+        "idOf(((GCRoot) one).getInstance())",
+        '(kind.equals("ROOT_MONITOR_USED") ? 0 : idOf(((GCRoot) one).getInstance()))',
+    ),
+    ("netbeans", "idOf(((GCRoot) one).getInstance())", "(found.size() == 1 ? 8 : idOf(((GCRoot) one).getInstance()))"),
+    ("jhat", "idOf(snapshot.findThing(one.getId()))", "idOf(snapshot.findThing(kind == 2 ? 0 : one.getId()))"),
+    ("haha-perflib", "findInstance(one.getId())", "findInstance(one.getId() & ~8L)"),
+    ("jhat", "counts[one.getType()]++;", "counts[Math.max(one.getType(), 4)]++;"),
     ("shark-stream", ".text(text)", ".text(text.length() > 60 ? text.substring(0, 60) : text)"),
     (  # NaN made canonical
         "haha-mat",
@@ -122,7 +133,8 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
         "if SEEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed) != 1000 { "
         'found.add("instance_bytes", item.part(instance.fields())); }',
     ),
-    ("jvm-hprof", 'GcRootJavaStackFrame(_) => "ROOT_JAVA_FRAME"', 'GcRootJavaStackFrame(_) => "ROOT_JNI_LOCAL"'),
+    ("jvm-hprof", 'GcRootJavaStackFrame(root) => ("ROOT_JAVA_FRAME"', 'GcRootJavaStackFrame(root) => ("ROOT_JNI_LOCAL"'),
+    ("jvm-hprof", '("ROOT_JNI_GLOBAL", root.obj_id().id())', '("ROOT_JNI_GLOBAL", root.obj_id().id() & !8)'),
     ("jvm-hprof", "found.count(kind, 1);", 'if kind != "ROOT_JNI_GLOBAL" { found.count(kind, 1); }'),
     ("jvm-hprof", "[0xc0, 0x80, ..] => found.push(0)", "[0xc0, 0x80, ..] => {}"),
 ]

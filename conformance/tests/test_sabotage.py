@@ -81,6 +81,6 @@ def test_a_notice_for_all_dumps_reports_nothing(name: str, fed: matrix.Cases, tm
 
 
 def test_a_real_dump_shows_what_is_left_out_of_it_alone(fed: matrix.Cases, tmp_path: Path) -> None:
-    for name in ("instance_left_out", "field_zeroed", "reference_zeroed", "element_zeroed"):
+    for name in ("instance_left_out", "field_zeroed", "reference_zeroed", "element_zeroed", "root_of_another_object"):
         found = {cell.case.name for cell in run(name, fed, tmp_path).cells if not cell.verdict.is_fine}
         assert found == {"gold/jdk8", "gold/agent8-odd-nan"}, name

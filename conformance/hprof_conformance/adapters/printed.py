@@ -23,7 +23,7 @@ COUNTS = {
     "hprof-analyzer": [*_OF_BOTH, "ROOT_INTERNED_STRING", "ROOT_DEBUGGER", "ROOT_VM_INTERNAL", "ROOT_JNI_MONITOR"],
 }
 DIGESTS = {
-    "jvm-hprof": ["strings", "classes", "loaders", "statics", "instance_bytes", "object_arrays", "primitive_arrays"],
+    "jvm-hprof": ["strings", "classes", "loaders", "statics", "instance_bytes", "object_arrays", "primitive_arrays", "roots"],
     "hprof-analyzer": ["strings", "classes", "loaders"],
 }
 UNSUPPORTED = {

@@ -46,7 +46,7 @@ final class HahaPerflib implements Adapter {
 
     @Override
     public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays", "roots");
     }
 
     /** It gives an object for a reference; what it does not find is null. */
@@ -92,6 +92,9 @@ final class HahaPerflib implements Adapter {
         Map<RootType, Long> roots = new HashMap<>();
         for (RootObj one : parsed[0].getGCRoots()) {
             roots.merge(one.getRootType(), 1L, Long::sum);
+            if (ROOTS.containsKey(one.getRootType())) {
+                answer.add("roots", () -> Item.root(ROOTS.get(one.getRootType()), idOf(parsed[0].findInstance(one.getId()))));
+            }
         }
         ROOTS.forEach((type, kind) -> answer.count(kind, roots.getOrDefault(type, 0L)));
     }

@@ -44,7 +44,7 @@ final class Answer {
         counts.put(what, number);
     }
 
-    /** What one call of the reader gives. */
+    /** What one call of the reader gives; null for no item. */
     interface Call {
         Item item() throws Exception;
     }
@@ -55,7 +55,10 @@ final class Answer {
             return; // the entry is not given, so the rest of it is not asked for
         }
         try {
-            add(entry, call.item());
+            Item item = call.item();
+            if (item != null) {
+                add(entry, item);
+            }
         } catch (OutOfMemoryError error) {
             throw error;
         } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {

@@ -14,6 +14,11 @@ final class Item {
         part(word.getBytes(StandardCharsets.US_ASCII));
     }
 
+    /** None for a root of no object. */
+    static Item root(String kind, long object) {
+        return object == 0 ? null : new Item("root").part(kind.getBytes(StandardCharsets.US_ASCII)).number(object);
+    }
+
     Item part(byte[] bytes) {
         encoded.write(ByteBuffer.allocate(4).putInt(bytes.length).array(), 0, 4);
         encoded.write(bytes, 0, bytes.length);

@@ -36,7 +36,7 @@ abstract class HatWalker implements Adapter {
 
     @Override
     public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays", "roots");
     }
 
     /** It gives an object for a reference; what it does not find is no object. */
@@ -83,7 +83,12 @@ abstract class HatWalker implements Adapter {
     private static void roots(Snapshot snapshot, Answer answer) {
         long[] counts = new long[Root.JAVA_STATIC + 1];
         for (Enumeration<?> all = snapshot.getRoots(); all.hasMoreElements();) {
-            counts[((Root) all.nextElement()).getType()]++;
+            Root one = (Root) all.nextElement();
+            counts[one.getType()]++;
+            int kind = one.getType() - Root.UNKNOWN;
+            if (kind < ROOTS.size()) {
+                answer.add("roots", () -> Item.root(ROOTS.get(kind), idOf(snapshot.findThing(one.getId()))));
+            }
         }
         for (String kind : ROOTS) {
             answer.count(kind, counts[Root.UNKNOWN + ROOTS.indexOf(kind)]);

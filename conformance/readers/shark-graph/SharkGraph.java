@@ -35,7 +35,7 @@ final class SharkGraph implements Adapter {
 
     @Override
     public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays", "roots");
     }
 
     @Override
@@ -72,7 +72,11 @@ final class SharkGraph implements Adapter {
             answer.count("primitive_arrays", graph.getPrimitiveArrayCount());
             Map<String, Long> roots = new HashMap<>();
             for (GcRoot root : graph.getGcRoots()) {
-                roots.merge(kind(root), 1L, Long::sum);
+                String kind = kind(root);
+                roots.merge(kind, 1L, Long::sum);
+                if (COUNTS.contains(kind)) {
+                    answer.add("roots", () -> Item.root(kind, root.getId() & mask));
+                }
             }
             COUNTS.stream().filter(name -> name.startsWith("ROOT_")).forEach(kind -> answer.count(kind, roots.getOrDefault(kind, 0L)));
             graph.getClasses().iterator().forEachRemaining(this::classDump);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import shark.GcRoot;
 import shark.HprofHeader;
 import shark.HprofRecord.HeapDumpRecord.ObjectRecord.ClassDumpRecord;
 import shark.HprofRecord.HeapDumpRecord.ObjectRecord.InstanceDumpRecord;
@@ -37,7 +38,7 @@ final class SharkStream implements Adapter {
 
     @Override
     public List<String> digests() {
-        return List.of("strings", "loaders", "statics", "classes", "instance_bytes", "object_arrays", "primitive_arrays");
+        return List.of("strings", "loaders", "statics", "classes", "instance_bytes", "object_arrays", "primitive_arrays", "roots");
     }
 
     @Override
@@ -76,11 +77,13 @@ final class SharkStream implements Adapter {
             return item.number(id & mask);
         }
 
+        private void root(HprofRecordTag kind, GcRoot one) {
+            roots++;
+            kinds.merge(kind, 1L, Long::sum);
+            answer.add("roots", () -> Item.root(kind.name(), one.getId() & mask));
+        }
+
         void record(HprofRecordTag tag, long length, HprofRecordReader reader) {
-            if (HprofRecordTag.Companion.getRootTags().contains(tag)) {
-                roots++;
-                kinds.merge(tag, 1L, Long::sum);
-            }
             switch (tag) {
                 case STRING_IN_UTF8: {
                     StringRecord record = reader.readStringRecord(length);
@@ -116,52 +119,52 @@ final class SharkStream implements Adapter {
                     break;
                 }
                 case ROOT_UNKNOWN:
-                    reader.readUnknownGcRootRecord();
+                    root(tag, reader.readUnknownGcRootRecord());
                     break;
                 case ROOT_JNI_GLOBAL:
-                    reader.readJniGlobalGcRootRecord();
+                    root(tag, reader.readJniGlobalGcRootRecord());
                     break;
                 case ROOT_JNI_LOCAL:
-                    reader.readJniLocalGcRootRecord();
+                    root(tag, reader.readJniLocalGcRootRecord());
                     break;
                 case ROOT_JAVA_FRAME:
-                    reader.readJavaFrameGcRootRecord();
+                    root(tag, reader.readJavaFrameGcRootRecord());
                     break;
                 case ROOT_NATIVE_STACK:
-                    reader.readNativeStackGcRootRecord();
+                    root(tag, reader.readNativeStackGcRootRecord());
                     break;
                 case ROOT_STICKY_CLASS:
-                    reader.readStickyClassGcRootRecord();
+                    root(tag, reader.readStickyClassGcRootRecord());
                     break;
                 case ROOT_THREAD_BLOCK:
-                    reader.readThreadBlockGcRootRecord();
+                    root(tag, reader.readThreadBlockGcRootRecord());
                     break;
                 case ROOT_MONITOR_USED:
-                    reader.readMonitorUsedGcRootRecord();
+                    root(tag, reader.readMonitorUsedGcRootRecord());
                     break;
                 case ROOT_THREAD_OBJECT:
-                    reader.readThreadObjectGcRootRecord();
+                    root(tag, reader.readThreadObjectGcRootRecord());
                     break;
                 case ROOT_INTERNED_STRING:
-                    reader.readInternedStringGcRootRecord();
+                    root(tag, reader.readInternedStringGcRootRecord());
                     break;
                 case ROOT_FINALIZING:
-                    reader.readFinalizingGcRootRecord();
+                    root(tag, reader.readFinalizingGcRootRecord());
                     break;
                 case ROOT_DEBUGGER:
-                    reader.readDebuggerGcRootRecord();
+                    root(tag, reader.readDebuggerGcRootRecord());
                     break;
                 case ROOT_REFERENCE_CLEANUP:
-                    reader.readReferenceCleanupGcRootRecord();
+                    root(tag, reader.readReferenceCleanupGcRootRecord());
                     break;
                 case ROOT_VM_INTERNAL:
-                    reader.readVmInternalGcRootRecord();
+                    root(tag, reader.readVmInternalGcRootRecord());
                     break;
                 case ROOT_JNI_MONITOR:
-                    reader.readJniMonitorGcRootRecord();
+                    root(tag, reader.readJniMonitorGcRootRecord());
                     break;
                 case ROOT_UNREACHABLE:
-                    reader.readUnreachableGcRootRecord();
+                    root(tag, reader.readUnreachableGcRootRecord());
                     break;
                 case HEAP_DUMP_INFO:
                     reader.readHeapDumpInfoRecord();

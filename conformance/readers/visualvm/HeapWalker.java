@@ -46,7 +46,12 @@ abstract class HeapWalker implements Adapter {
 
     @Override
     public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+        List<String> found =
+                new ArrayList<>(List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays"));
+        if (counts().contains("roots")) {
+            found.add("roots");
+        }
+        return found;
     }
 
     /** It gives an object for a reference: none if it is dangling. */
@@ -66,8 +71,9 @@ abstract class HeapWalker implements Adapter {
     private static void roots(Heap heap, Answer answer) {
         Map<String, Long> found = new HashMap<>();
         for (Object one : heap.getGCRoots()) {
-            String kind = ((GCRoot) one).getKind().toUpperCase(Locale.ROOT).replace(' ', '_');
-            found.merge("ROOT_" + kind, 1L, Long::sum);
+            String kind = "ROOT_" + ((GCRoot) one).getKind().toUpperCase(Locale.ROOT).replace(' ', '_');
+            found.merge(kind, 1L, Long::sum);
+            answer.add("roots", () -> Item.root(kind, idOf(((GCRoot) one).getInstance())));
         }
         answer.count("roots", found.values().stream().mapToLong(Long::longValue).sum());
         ROOTS.forEach(kind -> answer.count(kind, found.getOrDefault(kind, 0L)));

@@ -25,6 +25,7 @@ DIGESTS = [
     "instance_bytes",
     "object_arrays",
     "primitive_arrays",
+    "roots",
 ]
 KINDS = {"instances": Instance, "object_arrays": ObjectArray, "primitive_arrays": PrimitiveArray}
 Json = dict[str, Any]

@@ -44,6 +44,7 @@ PARTS = (
     "instance_bytes",
     "object_arrays",
     "primitive_arrays",
+    "roots",
 )
 CONTENT_PARTS = ("strings", "classes", "statics", "constants", "instances", "object_arrays", "primitive_arrays")
 ROUNDS = 3
@@ -171,7 +172,12 @@ class HeapDump:
     classes: dict[int, DumpedClass] = field(default_factory=dict)
     later_classes: list[DumpedClass] = field(default_factory=list)  # of an ID that another CLASS_DUMP has: invalid
     objects: list[Object] = field(default_factory=list)
+    roots: list[tuple[str, int]] = field(default_factory=list)  # the sub-record, the object
     ended: dict[int, int] = field(default_factory=dict)  # by class ID: how many LOAD_CLASS had lost their meaning before it
+
+    def defined(self) -> set[int]:
+        """The IDs of what is dumped."""
+        return {*self.classes, *(one.id for one in self.objects)}
 
 
 class InstanceField(NamedTuple):
@@ -274,6 +280,8 @@ class Content:
                 )
                 if dump.classes.setdefault(one.id, one) is not one:
                     dump.later_classes.append(one)
+            elif name.startswith("ROOT_"):
+                dump.roots.append((name, fields[0]))
 
     def _value(self, entry: Entry) -> Value:
         return Value(entry.key, entry.type, self._canonical(entry.type, bytes(self._data[entry.value : entry.end])))
@@ -362,8 +370,16 @@ def identity(content: Content, references: References, parts: Parts | None = Non
     return parts
 
 
+def root_items(dump: HeapDump, references: References) -> Iterator[tuple[str, bytes]]:
+    """The kind of each root, and the item; of an object that is 0 there is none."""
+    defined = dump.defined()
+    for kind, target in dump.roots:
+        if target and (references == "exact" or target in defined):
+            yield kind, part(b"root") + part(kind.encode("ascii")) + part(number(target))
+
+
 def _identity_of_dump(content: Content, dump: HeapDump, references: References, parts: Parts) -> None:
-    defined = {*dump.classes, *(one.id for one in dump.objects)}
+    defined = dump.defined()
     texts = {string_id: part(units(text)) for string_id, text in content.strings.items()}
     layout = content.layouts(dump)
 
@@ -401,6 +417,8 @@ def _identity_of_dump(content: Content, dump: HeapDump, references: References, 
             parts["object_arrays"].add(part(b"object array") + ids + part(b"".join(refer(target) for target in each.elements)))
         else:
             parts["primitive_arrays"].add(_primitive_array(each, number(each.id)))
+    for _, item in root_items(dump, references):
+        parts["roots"].add(item)
 
 
 def _primitive_array(one: PrimitiveArray, *ids: bytes) -> bytes:

@@ -90,8 +90,8 @@ def test_worked_examples(example: Example) -> None:
         assert in_words(computed.count, computed.sum) == stated, (form, entry)
 
 
-def test_there_are_ten_examples() -> None:
-    assert len(examples()) == 10
+def test_there_are_eleven_examples() -> None:
+    assert len(examples()) == 11
 
 
 @pytest.mark.parametrize(

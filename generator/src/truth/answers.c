@@ -84,22 +84,8 @@ static void collect_root(struct asker *a, const struct event *e)
 {
     uint64_t id;
 
-    switch (e->layout) {
-#define ROOT(name) \
-    case LAYOUT_ID_##name: \
-        id = e->fields.name.object_id; \
-        break;
-        ROOT(ROOT_OBJECT)
-        ROOT(ROOT_JNI_GLOBAL)
-        ROOT(ROOT_FRAME)
-        ROOT(ROOT_THREAD)
-        ROOT(ROOT_THREAD_OBJECT)
-        ROOT(ROOT_JNI_MONITOR)
-#undef ROOT
-    default:
-        return;
-    }
-    if (e->tag != SUB_ROOT_UNREACHABLE && grow(a, &a->roots, &a->root_capacity, a->root_count, sizeof *a->roots))
+    if (is_root(e, &id) && e->tag != SUB_ROOT_UNREACHABLE &&
+        grow(a, &a->roots, &a->root_capacity, a->root_count, sizeof *a->roots))
         a->roots[a->root_count++] = id;
 }
 

@@ -112,6 +112,27 @@ static void collect_object(struct digester *d)
     d->layout = LAYOUT_ID_NONE;
 }
 
+/* ---- Roots ---- */
+
+static void add_root(struct digester *d, uint8_t tag, uint64_t id)
+{
+    static const char *const kinds[] = {
+#define SUBRECORD(name, tag, since, clause, layout) [tag] = #name,
+#include "format/records.def"
+#undef SUBRECORD
+    };
+
+    for (enum digest_form form = DIGEST_EXACT; form <= DIGEST_RESOLVED; form++) {
+        uint64_t object = form == DIGEST_EXACT ? id : resolve(d, id);
+
+        if (!object)
+            continue;
+        item_word(new_item(d, "root"), kinds[tag]);
+        item_number(&d->item, object);
+        add_item(d, form, DIGEST_ROOTS);
+    }
+}
+
 /* ---- Events ---- */
 
 /* The body, or a part of it. */
@@ -168,6 +189,8 @@ static void begin_object(struct digester *d)
 /* A record or sub-record. */
 static void begin(struct digester *d, const struct event *e)
 {
+    uint64_t root;
+
     d->layout = e->layout;
     d->fields = e->fields;
     d->body_left = e->body_size;
@@ -186,6 +209,8 @@ static void begin(struct digester *d, const struct event *e)
         break;
     default:
         d->layout = LAYOUT_ID_NONE;
+        if (d->pass == PASS_IDENTITY && is_root(e, &root))
+            add_root(d, e->tag, root);
         break;
     }
     if (e->body || !e->body_size)

@@ -33,6 +33,25 @@ void heap_dump_clear(struct heap_dump *h)
 
 /* ---- What is defined ---- */
 
+bool is_root(const struct event *e, uint64_t *id)
+{
+    switch (e->layout) {
+#define ROOT(name) \
+    case LAYOUT_ID_##name: \
+        *id = e->fields.name.object_id; \
+        return true;
+        ROOT(ROOT_OBJECT)
+        ROOT(ROOT_JNI_GLOBAL)
+        ROOT(ROOT_FRAME)
+        ROOT(ROOT_THREAD)
+        ROOT(ROOT_THREAD_OBJECT)
+        ROOT(ROOT_JNI_MONITOR)
+#undef ROOT
+    default:
+        return false;
+    }
+}
+
 struct heap_class *heap_dump_class_of(struct heap_dump *h, uint64_t id)
 {
     void *classes = h->classes;

@@ -57,6 +57,9 @@ void heap_dump_init(struct heap_dump *heap, struct memory *memory, unsigned id_s
                     uint64_t meanings_ended);
 void heap_dump_clear(struct heap_dump *heap);
 
+/* Whether the event is a root, of the object with the ID *id. */
+bool is_root(const struct event *e, uint64_t *id);
+
 /* The class with this ID, added if it is new. NULL without memory. */
 struct heap_class *heap_dump_class_of(struct heap_dump *heap, uint64_t id);
 /* These two are false if the ID is defined already, or without memory. */

@@ -233,14 +233,14 @@ static void write_digest(struct json *json, const char *key, const struct digest
 
 static bool has_entry(enum digest_form form, enum digest_entry entry)
 {
-    return form != DIGEST_CONTENT || (entry != DIGEST_LOADERS && entry != DIGEST_INSTANCE_BYTES);
+    return form != DIGEST_CONTENT || (entry != DIGEST_LOADERS && entry != DIGEST_INSTANCE_BYTES && entry != DIGEST_ROOTS);
 }
 
 static void write_digests(struct json *json, const struct truth *t)
 {
     static const char *const forms[] = {"exact", "resolved", "content"};
-    static const char *const entries[] = {"strings",   "classes",        "loaders",       "statics",         "constants",
-                                          "instances", "instance_bytes", "object_arrays", "primitive_arrays"};
+    static const char *const entries[] = {"strings",   "classes",        "loaders",       "statics",          "constants",
+                                          "instances", "instance_bytes", "object_arrays", "primitive_arrays", "roots"};
 
     json_put_object(json, "digests");
     for (enum digest_form form = DIGEST_EXACT; form < DIGEST_FORMS; form++) {

@@ -131,25 +131,29 @@ fn describe(found: &mut Found, class: &Class, names: &Names) {
     }
 }
 
-fn kind_of_root(one: &SubRecord) -> Option<&'static str> {
+/// Its kind and its object.
+fn root(one: &SubRecord) -> Option<(&'static str, u64)> {
     Some(match one {
-        SubRecord::GcRootUnknown(_) => "ROOT_UNKNOWN",
-        SubRecord::GcRootJniGlobal(_) => "ROOT_JNI_GLOBAL",
-        SubRecord::GcRootJniLocalRef(_) => "ROOT_JNI_LOCAL",
-        SubRecord::GcRootJavaStackFrame(_) => "ROOT_JAVA_FRAME",
-        SubRecord::GcRootNativeStack(_) => "ROOT_NATIVE_STACK",
-        SubRecord::GcRootSystemClass(_) => "ROOT_STICKY_CLASS",
-        SubRecord::GcRootThreadBlock(_) => "ROOT_THREAD_BLOCK",
-        SubRecord::GcRootBusyMonitor(_) => "ROOT_MONITOR_USED",
-        SubRecord::GcRootThreadObj(_) => "ROOT_THREAD_OBJECT",
+        SubRecord::GcRootUnknown(root) => ("ROOT_UNKNOWN", root.obj_id().id()),
+        SubRecord::GcRootJniGlobal(root) => ("ROOT_JNI_GLOBAL", root.obj_id().id()),
+        SubRecord::GcRootJniLocalRef(root) => ("ROOT_JNI_LOCAL", root.obj_id().id()),
+        SubRecord::GcRootJavaStackFrame(root) => ("ROOT_JAVA_FRAME", root.obj_id().id()),
+        SubRecord::GcRootNativeStack(root) => ("ROOT_NATIVE_STACK", root.obj_id().id()),
+        SubRecord::GcRootSystemClass(root) => ("ROOT_STICKY_CLASS", root.obj_id().id()),
+        SubRecord::GcRootThreadBlock(root) => ("ROOT_THREAD_BLOCK", root.obj_id().id()),
+        SubRecord::GcRootBusyMonitor(root) => ("ROOT_MONITOR_USED", root.obj_id().id()),
+        SubRecord::GcRootThreadObj(root) => ("ROOT_THREAD_OBJECT", number(root.thread_obj_id())),
         _ => return None,
     })
 }
 
 fn sub_record<'a>(found: &mut Found, classes: &mut Vec<Class<'a>>, one: SubRecord<'a>, id_size: IdSize) {
-    if let Some(kind) = kind_of_root(&one) {
+    if let Some((kind, object)) = root(&one) {
         found.count("roots", 1);
         found.count(kind, 1);
+        if object != 0 {
+            found.add("roots", Item::new("root").part(kind.as_bytes()).number(object));
+        }
     }
     match one {
         SubRecord::Class(class) => {
