@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "twin/profile_line.h"
 
 enum {
     LENGTH_MOST = 0x7fffffff,
@@ -19,83 +20,12 @@ enum {
 
 struct reading {
     struct heap_profile *p;
-    char *failure;
-    uint32_t line;
-    char *at; /* in the line */
+    struct profile_line line;
     struct profile_class *class;
     struct profile_slot *slot; /* that `to` and `at` belong to */
     bool in_no_class, static_is_open;
     bool no_memory;
 };
-
-static bool wrong(struct reading *r, const char *why)
-{
-    if (!*r->failure)
-        snprintf(r->failure, PROFILE_FAILURE_SIZE, "line %u of the profile: %s", r->line, why);
-    return false;
-}
-
-/* ---- Words ---- */
-
-static bool word(struct reading *r, const char *expected)
-{
-    size_t size = strlen(expected);
-
-    if (strncmp(r->at, expected, size) != 0 || (r->at[size] && r->at[size] != ' '))
-        return false;
-    r->at += size + (r->at[size] == ' ');
-    return true;
-}
-
-static bool number(struct reading *r, uint64_t most, uint64_t *value)
-{
-    char *at = r->at;
-
-    *value = 0;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        *value = *value * 10 + (uint64_t)(*at - '0');
-        if (*value > most)
-            return wrong(r, "a number is too large");
-    }
-    if (at == r->at || (*at && *at != ' '))
-        return wrong(r, "a number was expected");
-    r->at = at + (*at == ' ');
-    return true;
-}
-
-static bool is_end(struct reading *r)
-{
-    return !*r->at || wrong(r, "words follow that mean nothing");
-}
-
-/* The rest of the line, one word. */
-static const char *last_word(struct reading *r)
-{
-    const char *text = r->at;
-
-    if (!*text || strchr(text, ' ')) {
-        wrong(r, "a name was expected");
-        return NULL;
-    }
-    return text;
-}
-
-static bool type(struct reading *r, uint8_t *out)
-{
-    static const struct {
-        const char *name;
-        uint8_t type;
-    } types[] = {{"object", TYPE_OBJECT}, {"boolean", TYPE_BOOLEAN}, {"char", TYPE_CHAR},
-                 {"float", TYPE_FLOAT},   {"double", TYPE_DOUBLE},   {"byte", TYPE_BYTE},
-                 {"short", TYPE_SHORT},   {"int", TYPE_INT},         {"long", TYPE_LONG}};
-
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (word(r, types[i].name)) {
-            *out = types[i].type;
-            return true;
-        }
-    return wrong(r, "a type was expected");
-}
 
 /* ---- Room ---- */
 
@@ -122,9 +52,9 @@ static bool add_number(struct reading *r, struct profile_range *range, uint64_t 
     struct profile_number *n;
 
     if (range->count && range->first + range->count != r->p->number_count)
-        return wrong(r, "lines of one kind do not follow each other");
+        return line_wrong(&r->line, "lines of one kind do not follow each other");
     if (r->slot && range->count == AROUND_A_REFERENCE)
-        return wrong(r, "the reference has too many of these lines");
+        return line_wrong(&r->line, "the reference has too many of these lines");
     n = ROOM(r, numbers, number);
     if (!n)
         return false;
@@ -151,24 +81,24 @@ static bool read_length(struct reading *r, struct profile_range *range, uint64_t
 {
     uint64_t count, length;
 
-    if (!number(r, COUNT_MOST, &count) || !number(r, most, &length))
+    if (!line_number(&r->line, COUNT_MOST, &count) || !line_number(&r->line, most, &length))
         return false;
-    if (!word(r, "mean"))
-        word(r, "rounded");
-    return is_end(r) && add_number(r, range, length, count);
+    if (!line_word(&r->line, "mean"))
+        line_word(&r->line, "rounded");
+    return line_is_end(&r->line) && add_number(r, range, length, count);
 }
 
 static bool read_tag(struct reading *r, uint64_t *count, uint8_t *tag)
 {
     char *end;
-    const char *hex = strrchr(r->at, ' ');
+    const char *hex = strrchr(r->line.at, ' ');
     unsigned long value;
 
-    if (!number(r, COUNT_MOST, count) || !hex || strncmp(hex, " 0x", 3) != 0)
-        return wrong(r, "a tag was expected");
+    if (!line_number(&r->line, COUNT_MOST, count) || !hex || strncmp(hex, " 0x", 3) != 0)
+        return line_wrong(&r->line, "a tag was expected");
     value = strtoul(hex + 3, &end, 16);
     if (*end || end == hex + 3 || value > UINT8_MAX)
-        return wrong(r, "a tag was expected");
+        return line_wrong(&r->line, "a tag was expected");
     *tag = (uint8_t)value;
     return true;
 }
@@ -177,12 +107,12 @@ static bool read_record(struct reading *r, bool is_sub)
 {
     struct heap_profile *p = r->p;
     uint64_t count;
-    uint8_t tag;
+    uint8_t tag = 0;
 
     if (!read_tag(r, &count, &tag))
         return false;
     if ((is_sub ? p->subrecords : p->records)[tag])
-        return wrong(r, "a kind of record appears twice");
+        return line_wrong(&r->line, "a kind of record appears twice");
     if (is_sub && count)
         p->order[p->order_count++] = tag;
     if (!is_sub && count)
@@ -190,7 +120,7 @@ static bool read_record(struct reading *r, bool is_sub)
     (is_sub ? p->subrecords : p->records)[tag] = count;
     if (!is_sub && (tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT)) {
         if (p->heap_tag)
-            return wrong(r, "there are two kinds of heap dump records");
+            return line_wrong(&r->line, "there are two kinds of heap dump records");
         p->heap_tag = tag;
     }
     return true;
@@ -203,11 +133,11 @@ static bool read_class(struct reading *r)
     uint64_t n;
     const char *label;
 
-    if (!number(r, NUMBER_MOST, &n))
+    if (!line_number(&r->line, NUMBER_MOST, &n))
         return false;
     if (p->class_count && n <= p->classes[p->class_count - 1].number)
-        return wrong(r, "the numbers of classes do not ascend");
-    label = last_word(r);
+        return line_wrong(&r->line, "the numbers of classes do not ascend");
+    label = line_last_word(&r->line);
     class = label ? ROOM(r, classes, class) : NULL;
     if (!class)
         return false;
@@ -224,7 +154,7 @@ static bool read_class(struct reading *r)
                                     .first_frame = p->frame_count};
     p->class_count++;
     r->class = class;
-    return n >= PRIMITIVES || profile_element_type(class) || wrong(r, "a type of primitive arrays was expected");
+    return n >= PRIMITIVES || profile_element_type(class) || line_wrong(&r->line, "a type of primitive arrays was expected");
 }
 
 static bool read_version(struct reading *r)
@@ -233,31 +163,33 @@ static bool read_version(struct reading *r)
         char text[16];
 
         snprintf(text, sizeof text, "1.0.%d", (int)v);
-        if (word(r, text)) {
+        if (line_word(&r->line, text)) {
             r->p->version = v;
-            return is_end(r);
+            return line_is_end(&r->line);
         }
     }
-    return wrong(r, "a version of the format was expected");
+    return line_wrong(&r->line, "a version of the format was expected");
 }
 
 static bool read_coder(struct reading *r)
 {
-    return number(r, COUNT_MOST, &r->p->latin1) && (word(r, "latin1") || wrong(r, "latin1 was expected")) &&
-           number(r, COUNT_MOST, &r->p->utf16) && (word(r, "utf16") || wrong(r, "utf16 was expected")) && is_end(r);
+    return line_number(&r->line, COUNT_MOST, &r->p->latin1) &&
+           (line_word(&r->line, "latin1") || line_wrong(&r->line, "latin1 was expected")) &&
+           line_number(&r->line, COUNT_MOST, &r->p->utf16) &&
+           (line_word(&r->line, "utf16") || line_wrong(&r->line, "utf16 was expected")) && line_is_end(&r->line);
 }
 
 static bool read_order(struct reading *r)
 {
-    while (*r->at) {
+    while (*r->line.at) {
         struct profile_object *object = ROOM(r, sequence, sequence);
-        char *end = strpbrk(r->at, ": ");
+        char *end = strpbrk(r->line.at, ": ");
         bool has_bits = end && *end == ':';
         uint64_t n, bits = 0;
 
         if (has_bits)
             *end = ' ';
-        if (!object || !number(r, NUMBER_MOST, &n) || (has_bits && !number(r, LENGTH_BITS, &bits)))
+        if (!object || !line_number(&r->line, NUMBER_MOST, &n) || (has_bits && !line_number(&r->line, LENGTH_BITS, &bits)))
             return false;
         *object = (struct profile_object){(uint32_t)n, (uint32_t)bits};
         r->p->sequence_count++;
@@ -273,41 +205,41 @@ static bool read_outer(struct reading *r)
     r->class = NULL;
     r->slot = NULL;
     r->in_no_class = false;
-    if (word(r, "version"))
+    if (line_word(&r->line, "version"))
         return read_version(r);
-    if (word(r, "id-size")) {
-        if (!number(r, 8, &value) || (value != 4 && value != 8))
-            return wrong(r, "IDs have 4 or 8 bytes");
+    if (line_word(&r->line, "id-size")) {
+        if (!line_number(&r->line, 8, &value) || (value != 4 && value != 8))
+            return line_wrong(&r->line, "IDs have 4 or 8 bytes");
         p->id_size = (unsigned)value;
-        return is_end(r);
+        return line_is_end(&r->line);
     }
-    if (word(r, "objects"))
-        return number(r, COUNT_MOST, &p->objects) && is_end(r);
-    if (word(r, "objects-of-unknown-classes"))
-        return number(r, COUNT_MOST, &p->unknown) && is_end(r);
-    if (word(r, "sampled-one-of"))
-        return number(r, UINT64_MAX / 16, &value) && is_end(r);
-    if (strcmp(r->at, "class-names with dots") == 0)
+    if (line_word(&r->line, "objects"))
+        return line_number(&r->line, COUNT_MOST, &p->objects) && line_is_end(&r->line);
+    if (line_word(&r->line, "objects-of-unknown-classes"))
+        return line_number(&r->line, COUNT_MOST, &p->unknown) && line_is_end(&r->line);
+    if (line_word(&r->line, "sampled-one-of"))
+        return line_number(&r->line, UINT64_MAX / 16, &value) && line_is_end(&r->line);
+    if (strcmp(r->line.at, "class-names with dots") == 0)
         return p->has_dotted_names = true;
-    if (word(r, "coder"))
+    if (line_word(&r->line, "coder"))
         return read_coder(r);
-    if (word(r, "record"))
+    if (line_word(&r->line, "record"))
         return read_record(r, false);
-    if (word(r, "sub-record"))
+    if (line_word(&r->line, "sub-record"))
         return read_record(r, true);
-    if (word(r, "stack"))
+    if (line_word(&r->line, "stack"))
         return read_length(r, &p->stacks, DEPTH_MOST);
-    if (word(r, "trace"))
+    if (line_word(&r->line, "trace"))
         return read_length(r, &p->traces, DEPTH_MOST);
-    if (word(r, "text"))
+    if (line_word(&r->line, "text"))
         return read_length(r, &p->texts, LENGTH_MOST);
-    if (word(r, "class"))
+    if (line_word(&r->line, "class"))
         return read_class(r);
-    if (word(r, "order"))
+    if (line_word(&r->line, "order"))
         return read_order(r);
-    if (strcmp(r->at, "no class") == 0)
+    if (strcmp(r->line.at, "no class") == 0)
         return r->in_no_class = true;
-    return wrong(r, "the line has no meaning");
+    return line_wrong(&r->line, "the line has no meaning");
 }
 
 static bool read_field(struct reading *r, bool is_static)
@@ -319,20 +251,20 @@ static bool read_field(struct reading *r, bool is_static)
     const char *name;
     uint8_t code;
 
-    if (!type(r, &code))
+    if (!line_type(&r->line, &code))
         return false;
-    name = last_word(r);
+    name = line_last_word(&r->line);
     field = name ? ROOM(r, fields, field) : NULL;
     if (!field)
         return false;
     if (is_static && class->fields)
-        return wrong(r, "a static field follows fields of instances");
+        return line_wrong(&r->line, "a static field follows fields of instances");
     *field = (struct profile_field){code, strcmp(name, "-") == 0 ? NULL : name};
     if (!is_static && !class->fields)
         class->first_field = p->field_count;
     p->field_count++;
     r->static_is_open = is_static && code == TYPE_OBJECT;
-    return ++*count <= FIELDS_OF_A_CLASS || wrong(r, "the class has too many fields");
+    return ++*count <= FIELDS_OF_A_CLASS || line_wrong(&r->line, "the class has too many fields");
 }
 
 static bool read_slot(struct reading *r, struct profile_slot **out)
@@ -340,8 +272,9 @@ static bool read_slot(struct reading *r, struct profile_slot **out)
     struct profile_slot *slot = add_slot(r);
 
     r->slot = *out = slot;
-    return slot && number(r, COUNT_MOST, &slot->set) && (word(r, "null") || wrong(r, "null was expected")) &&
-           number(r, COUNT_MOST, &slot->nulls) && is_end(r);
+    return slot && line_number(&r->line, COUNT_MOST, &slot->set) &&
+           (line_word(&r->line, "null") || line_wrong(&r->line, "null was expected")) &&
+           line_number(&r->line, COUNT_MOST, &slot->nulls) && line_is_end(&r->line);
 }
 
 static bool read_frames(struct reading *r)
@@ -349,9 +282,9 @@ static bool read_frames(struct reading *r)
     struct profile_frame *frame = ROOM(r, frames, frame);
     const char *name;
 
-    if (!frame || !number(r, COUNT_MOST, &frame->count))
+    if (!frame || !line_number(&r->line, COUNT_MOST, &frame->count))
         return false;
-    name = last_word(r);
+    name = line_last_word(&r->line);
     if (!name)
         return false;
     frame->method = strcmp(name, "-") == 0 ? NULL : name;
@@ -365,38 +298,39 @@ static bool read_frames(struct reading *r)
 /* Followed by a + if it is that of an octave. */
 static bool in_degree(struct reading *r, uint64_t *least)
 {
-    char *plus = strchr(r->at, '+');
+    char *plus = strchr(r->line.at, '+');
 
     if (plus)
         memmove(plus, plus + 1, strlen(plus));
-    return number(r, UINT32_MAX, least);
+    return line_number(&r->line, UINT32_MAX, least);
 }
 
 static bool read_named(struct reading *r)
 {
     uint64_t count, least;
 
-    return number(r, COUNT_MOST, &count) && in_degree(r, &least) && is_end(r) && add_number(r, &r->class->named, least, count);
+    return line_number(&r->line, COUNT_MOST, &count) && in_degree(r, &least) && line_is_end(&r->line) &&
+           add_number(r, &r->class->named, least, count);
 }
 
 static bool read_where(struct reading *r)
 {
     uint64_t count, least, part;
 
-    return number(r, COUNT_MOST, &count) && in_degree(r, &least) && number(r, HEAP_PARTS - 1, &part) && is_end(r) &&
-           add_number(r, &r->class->where, HEAP_PARTS * least + part, count);
+    return line_number(&r->line, COUNT_MOST, &count) && in_degree(r, &least) && line_number(&r->line, HEAP_PARTS - 1, &part) &&
+           line_is_end(&r->line) && add_number(r, &r->class->where, HEAP_PARTS * least + part, count);
 }
 
 static bool read_super(struct reading *r)
 {
     uint64_t n;
 
-    if (word(r, "unknown"))
+    if (line_word(&r->line, "unknown"))
         return true;
-    if (!number(r, NUMBER_MOST, &n))
+    if (!line_number(&r->line, NUMBER_MOST, &n))
         return false;
     r->class->super_number = (uint32_t)n;
-    return last_word(r) != NULL;
+    return line_last_word(&r->line) != NULL;
 }
 
 static bool read_inner(struct reading *r)
@@ -405,69 +339,69 @@ static bool read_inner(struct reading *r)
     struct profile_slot *slot;
 
     r->slot = NULL;
-    if (word(r, "frames") && (class || r->in_no_class))
+    if (line_word(&r->line, "frames") && (class || r->in_no_class))
         return read_frames(r);
     if (!class)
-        return wrong(r, "the line belongs to no class");
-    if (word(r, "super"))
+        return line_wrong(&r->line, "the line belongs to no class");
+    if (line_word(&r->line, "super"))
         return read_super(r);
-    if (strcmp(r->at, "not loaded") == 0)
+    if (strcmp(r->line.at, "not loaded") == 0)
         return !(class->is_loaded = false);
-    if (strcmp(r->at, "not dumped") == 0)
+    if (strcmp(r->line.at, "not dumped") == 0)
         return !(class->is_dumped = false);
-    if (strcmp(r->at, "loaded by an object") == 0)
+    if (strcmp(r->line.at, "loaded by an object") == 0)
         return class->has_loader = true;
-    if (word(r, "static"))
+    if (line_word(&r->line, "static"))
         return read_field(r, true);
-    if (word(r, "field"))
+    if (line_word(&r->line, "field"))
         return read_field(r, false);
-    if (word(r, "is")) {
+    if (line_word(&r->line, "is")) {
         if (!r->static_is_open)
-            return wrong(r, "it belongs to no static field of type object");
+            return line_wrong(&r->line, "it belongs to no static field of type object");
         r->static_is_open = false;
         if (!class->static_slots++)
             class->first_static_slot = r->p->slot_count;
         return read_slot(r, &slot);
     }
-    if (word(r, "instances"))
-        return number(r, COUNT_MOST, &class->instances) && is_end(r);
-    if (word(r, "arrays"))
-        return number(r, COUNT_MOST, &class->arrays) && is_end(r);
-    if (word(r, "length"))
+    if (line_word(&r->line, "instances"))
+        return line_number(&r->line, COUNT_MOST, &class->instances) && line_is_end(&r->line);
+    if (line_word(&r->line, "arrays"))
+        return line_number(&r->line, COUNT_MOST, &class->arrays) && line_is_end(&r->line);
+    if (line_word(&r->line, "length"))
         return read_length(r, &class->lengths, LENGTH_MOST);
-    if (word(r, "named"))
+    if (line_word(&r->line, "named"))
         return read_named(r);
-    if (word(r, "where"))
+    if (line_word(&r->line, "where"))
         return read_where(r);
-    if (word(r, "elements")) {
+    if (line_word(&r->line, "elements")) {
         if (class->element_slot >= 0)
-            return wrong(r, "elements are described twice");
+            return line_wrong(&r->line, "elements are described twice");
         class->element_slot = r->p->slot_count;
         return read_slot(r, &slot);
     }
-    if (word(r, "reference")) {
+    if (line_word(&r->line, "reference")) {
         if (class->element_slot >= 0)
-            return wrong(r, "references follow elements");
+            return line_wrong(&r->line, "references follow elements");
         if (!class->slots++)
             class->first_slot = r->p->slot_count;
         return read_slot(r, &slot);
     }
-    return wrong(r, "the line has no meaning");
+    return line_wrong(&r->line, "the line has no meaning");
 }
 
 static bool read_target(struct reading *r)
 {
     uint64_t count, n;
 
-    if (!number(r, COUNT_MOST, &count))
+    if (!line_number(&r->line, COUNT_MOST, &count))
         return false;
-    if (strcmp(r->at, "a class") == 0)
+    if (strcmp(r->line.at, "a class") == 0)
         return add_number(r, &r->slot->to, (uint64_t)TO_CLASS, count);
-    if (strcmp(r->at, "rest") == 0 || strcmp(r->at, "unknown") == 0)
+    if (strcmp(r->line.at, "rest") == 0 || strcmp(r->line.at, "unknown") == 0)
         return add_number(r, &r->slot->to, (uint64_t)TO_REST, count);
-    if (strcmp(r->at, "nothing") == 0)
+    if (strcmp(r->line.at, "nothing") == 0)
         return add_number(r, &r->slot->to, (uint64_t)TO_NOTHING, count);
-    return number(r, NUMBER_MOST, &n) && last_word(r) && add_number(r, &r->slot->to, n, count);
+    return line_number(&r->line, NUMBER_MOST, &n) && line_last_word(&r->line) && add_number(r, &r->slot->to, n, count);
 }
 
 static bool read_distance(struct reading *r)
@@ -475,30 +409,31 @@ static bool read_distance(struct reading *r)
     uint64_t count, size;
     bool is_before;
 
-    if (!number(r, COUNT_MOST, &count))
+    if (!line_number(&r->line, COUNT_MOST, &count))
         return false;
-    is_before = *r->at == '-';
-    r->at += is_before;
-    return number(r, DISTANCE_MOST, &size) && is_end(r) &&
+    is_before = *r->line.at == '-';
+    r->line.at += is_before;
+    return line_number(&r->line, DISTANCE_MOST, &size) && line_is_end(&r->line) &&
            add_number(r, &r->slot->at, is_before ? (uint64_t) - (int64_t)size : size, count);
 }
 
 static bool read_line(struct reading *r)
 {
-    if (r->line == 1)
-        return strcmp(r->at, "hprof-gen profile 1") == 0 || wrong(r, "a profile begins with \"hprof-gen profile 1\"");
-    if (r->at[0] != ' ')
+    if (r->line.number == 1)
+        return strcmp(r->line.at, "hprof-gen profile 1") == 0 ||
+               line_wrong(&r->line, "a profile begins with \"hprof-gen profile 1\"");
+    if (r->line.at[0] != ' ')
         return read_outer(r);
-    if (*++r->at != ' ')
+    if (*++r->line.at != ' ')
         return read_inner(r);
-    r->at++;
+    r->line.at++;
     if (!r->slot)
-        return wrong(r, "the line belongs to no reference");
-    if (word(r, "to"))
+        return line_wrong(&r->line, "the line belongs to no reference");
+    if (line_word(&r->line, "to"))
         return read_target(r);
-    if (word(r, "at"))
+    if (line_word(&r->line, "at"))
         return read_distance(r);
-    return wrong(r, "the line has no meaning");
+    return line_wrong(&r->line, "the line has no meaning");
 }
 
 static bool read_lines(struct reading *r, char *text)
@@ -509,17 +444,17 @@ static bool read_lines(struct reading *r, char *text)
             *next++ = '\0';
         else
             next = text + strlen(text);
-        r->line++;
-        r->at = text;
+        r->line.number++;
+        r->line.at = text;
         if (!read_line(r))
             return false;
     }
-    return r->line > 0 || wrong(r, "it is empty");
+    return r->line.number > 0 || line_wrong(&r->line, "it is empty");
 }
 
 bool profile_read_lines(struct heap_profile *p, char *text, char failure[PROFILE_FAILURE_SIZE])
 {
-    struct reading r = {.p = p, .failure = failure};
+    struct reading r = {.p = p, .line.failure = failure};
 
     return read_lines(&r, text);
 }
