@@ -59,8 +59,7 @@ bool may_be_overlong(const struct oracle *o, uint64_t tag_at, uint64_t size, uin
     return at == limit;
 }
 
-/* From here on, recovery may read otherwise. */
-static void doubt(struct oracle *o, uint64_t at)
+void doubt(struct oracle *o, uint64_t at)
 {
     if (o->doubt_at)
         return;

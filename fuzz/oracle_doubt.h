@@ -5,6 +5,9 @@
 #include "oracle_failure.h"
 #include "oracle_notes.h"
 
+/* From here on, recovery may read otherwise. */
+void doubt(struct oracle *o, uint64_t at);
+
 /* M.2: an INSTANCE_DUMP may be to blame for a failure if its class gives it another size. */
 struct doubtful_instance doubt_instance(const struct oracle *o, uint64_t tag_at, uint64_t limit);
 

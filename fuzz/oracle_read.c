@@ -65,6 +65,9 @@ static void read_subrecords(struct oracle *o, uint64_t record_at, uint64_t end)
         if (e.kind != EXTENT_KNOWN || e.size > limit - at)
             break;
         if (may_be_overlong(o, at, e.size, limit)) {
+            if (doubt_instance(o, at + e.size, limit)
+                    .at) /* reading may fail there, and directly before it OBJ-006 is not reported */
+                doubt(o, at);
             note_failure(o, (struct oracle_finding){"OBJ-006", at + 1 + 2 * o->d->id_size + 4}, at);
             o->report->failed_in_heap = true;
             o->report->sound_until = ORACLE_UNKNOWN;
