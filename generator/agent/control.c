@@ -142,6 +142,13 @@ static void JNICALL on_death(jvmtiEnv *env, JNIEnv *jni)
     out_unlock();
 }
 
+/* Native code called exit(), or the heap had no room for the object that the VM makes to end. */
+__attribute__((destructor)) static void end_without_event(void)
+{
+    if (atomic_load(&vm_live) && options.doe)
+        say("HPROF ERROR: the process ends without the event VMDeath: the output at exit is missing");
+}
+
 /* ---- loading */
 
 static bool add_capabilities(void)

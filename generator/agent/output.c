@@ -68,15 +68,18 @@ static int above_standard(int descriptor)
     return above;
 }
 
-static int connect_to(const char *host, const char *port)
+static int connect_to(const char *host, const char *port, const char **reason)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    if (getaddrinfo(host, port, &hints, &found))
+    int error = getaddrinfo(host, port, &hints, &found), descriptor = -1;
+    if (error) {
+        *reason = gai_strerror(error);
         return -1;
-    int descriptor = -1;
+    }
     for (struct addrinfo *at = found; at && descriptor < 0; at = at->ai_next) {
         descriptor = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
         if (descriptor >= 0 && connect(descriptor, at->ai_addr, at->ai_addrlen)) {
+            *reason = strerror(errno);
             close(descriptor);
             descriptor = -1;
         }
@@ -98,9 +101,10 @@ bool out_open(const struct options *o)
     if (o->host[0]) {
         snprintf(name, sizeof name, "%s:%s", o->host, o->port);
         out.is_socket = true;
-        out.descriptor = connect_to(o->host, o->port);
+        const char *reason = "no socket";
+        out.descriptor = connect_to(o->host, o->port, &reason);
         if (out.descriptor < 0)
-            say("HPROF ERROR: can't connect to %s", name);
+            say("HPROF ERROR: can't connect to %s (%s)", name, reason);
         return out.descriptor >= 0;
     }
     char path[OPTION_PATH];

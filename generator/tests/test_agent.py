@@ -127,7 +127,8 @@ def test_outputs_that_cannot_be_opened(java: Java) -> None:
         taken.bind(("127.0.0.1", 0))
         peer = f"127.0.0.1:{taken.getsockname()[1]}"
         run = java.run(f"net={peer}")
-    assert (run.status, run.errors, run.files) == (1, f"HPROF ERROR: can't connect to {peer}\n", {})
+    assert (run.status, run.errors, run.files) == (1, f"HPROF ERROR: can't connect to {peer} (Connection refused)\n", {})
+    assert java.run("net=host.invalid:1").errors.startswith("HPROF ERROR: can't connect to host.invalid:1 (")
 
 
 def test_an_option_without_effect_says_so(java: Java) -> None:
@@ -242,6 +243,16 @@ def test_a_program_without_memory(java: Java, name: str) -> None:
     assert "OutOfMemoryError" in run.errors
     assert errors_of(run.files[name]) == []
     assert facts_of(run.files[name]).blocks["heap dump"] == 1
+
+
+def test_a_vm_that_has_no_memory_to_end(java: Java) -> None:
+    """It makes an object to end, and leaves without VMDeath if the heap has no room for it."""
+    missing = "HPROF ERROR: the process ends without the event VMDeath: the output at exit is missing"
+    run = java.run("heap=sites,file=t.txt", "Lavish", "memory", java=("-Xmx32m",))
+    assert run.status == 1
+    assert (missing in run.said) != (facts_of(run.files["t.txt"]).blocks["sites"] == 1)
+    run = java.run("heap=sites,doe=n,file=t.txt", "Lavish", "memory", java=("-Xmx32m",))
+    assert missing not in run.said
 
 
 def test_verbose_and_doe(java: Java) -> None:

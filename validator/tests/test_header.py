@@ -102,6 +102,21 @@ def test_the_kind_of_a_file_is_named(name: str, packed: bool) -> None:
     assert found["hint"] is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        KINDS["agent-101"][0] + 200 * b"TRACE 300001:\n\tMain.main(Main.java:3)\n",
+        KINDS["agent-101"][0] + 20 * "TRACE 300001:\n\tKäse.größe(Käse.java:3)\n".encode(),
+        KINDS["http"][0] + 8 * b"X-Header: value\r\n" + b"\r\nnot found",
+    ],
+    ids=["ascii", "latin-1", "crlf"],
+)
+def test_text_that_is_no_dump_was_not_changed_by_a_transfer(text: bytes) -> None:
+    found = report_one("-", stdin=text)
+    assert found["findings"][0]["rule"] == "HDR-001"
+    assert found["hint"] is None
+
+
 def lz4_file(data: bytes) -> bytes:
     """A frame with one block that is not compressed."""
     return b"\x04\x22\x4d\x18\x60\x40\x82" + struct.pack("<I", len(data) | 1 << 31) + data + bytes(4)

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts 10,000
- * from 50 threads at a time; or allocates, each time with another stack, until there is input.
+ * from 50 threads at a time; or allocates, each time with another stack, until there is input; or fills the heap, and ends so.
  */
 public final class Lavish {
     static final List<FileInputStream> opened = new ArrayList<>();
@@ -85,6 +85,23 @@ public final class Lavish {
         }
     }
 
+    static void fillHeap() {
+        Object last = null;
+        for (int size = 1 << 18; size > 0; size /= 2) {
+            try {
+                while (true) {
+                    Object[] more = new Object[size];
+                    more[0] = last;
+                    last = more;
+                    kept[0] = last;
+                }
+            } catch (OutOfMemoryError e) {
+                ended++;
+            }
+        }
+        throw new IllegalStateException();
+    }
+
     public static void main(String[] arguments) throws IOException, InterruptedException {
         if (arguments[0].equals("threads")) {
             startThreads();
@@ -92,6 +109,8 @@ public final class Lavish {
             startTraces();
         } else if (arguments[0].equals("many")) {
             startMany();
+        } else if (arguments[0].equals("memory")) {
+            fillHeap();
         } else {
             takeDescriptors();
         }

@@ -86,6 +86,8 @@ unsigned transfer_of(const uint8_t *p, size_t n)
     bool is_dump =
         n >= SEVEN_BIT_LEAST && memcmp(p, magic, sizeof magic - 1) == 0; /* other files may have no high bytes at all */
 
+    if (find_file_kind(p, n).name) /* no dump, and text may be as it was written */
+        return 0;
     return (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
            (is_dump && !has_high_byte(p, n) ? HPROF_TRANSFER_SEVEN_BIT : 0);
 }
