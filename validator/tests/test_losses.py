@@ -210,6 +210,19 @@ def test_damage_that_begins_in_the_class_of_an_object_makes_no_class(original: O
         assert kept == sum(counts[tag] for tag in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP")), (seed, cut, end)
 
 
+def test_noise_that_looks_like_a_record_of_another_version_is_passed(tmp_path: Path) -> None:
+    """1.0.1 has no segments. One that leads past the end of the file, without a sub-record, is no heap dump record."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, original = random.Random(seed), read(gold.read(SOURCE, "agent8"))
+    records = [r for r in original.records if original.data[r.at] in (4, 5)]  # the names of the methods stay
+    for record in dice.sample(records, 6):
+        tag = dice.choice((SEGMENT, 0x2C))
+        noise = struct.pack(">BII", tag, dice.randrange(1 << 32), dice.randrange(1 << 30, 1 << 32)) + dice.randbytes(300)
+        noise = noise[:RECORD_HEADER] + b"\x55" + noise[RECORD_HEADER + 1 :]  # no tag of a sub-record
+        loss = repair(original, [Damage(record.at, record.at + len(noise), noise, "noise")], tmp_path)
+        assert (loss.status, loss.new, loss.beyond) == (0, 0, 0), (seed, record.at, tag, loss)
+
+
 def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) -> None:
     """A wrong length of a record is no reason to pass what follows, also where there is no way back from its end."""
     seed = random.SystemRandom().randrange(1 << 32)
