@@ -182,6 +182,47 @@ def test_a_count_of_references_takes_no_objects(original: Original, tmp_path: Pa
         assert (loss.status, loss.new, loss.beyond) == (0, 0, 0), f"seed {seed}: {loss}"
 
 
+def test_damage_that_begins_in_the_class_of_an_object_makes_no_class(original: Original, tmp_path: Path) -> None:
+    """What follows the lost bytes takes the place of the rest of the ID. The check says the same as the repair."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, data, heap, i = random.Random(seed), original.data, original.heap, original.id_size
+    at_class = {INSTANCE: 5 + i, OBJECTS: 9 + i}
+    classes = {data[s.at + 1 : s.at + 1 + i] for s in heap if data[s.at] == CLASS}
+    objects = [n for n, s in enumerate(heap[:-1]) if data[s.at] in at_class and data[heap[n + 1].at] != CLASS]
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for _ in range(4):
+        n = dice.choice(objects)
+        near = heap[n + 1 : n + 1000]
+        last = next((m for m, s in enumerate(near) if data[s.at] == CLASS), len(near)) - 1
+        at = heap[n].at + at_class[data[heap[n].at]]
+        cut, end = at + dice.randrange(i), dice.randrange(near[0].at, near[last].end)
+        broken.write_bytes(data[:cut] + data[end:])
+        wrong = broken.read_bytes()[at : at + i]
+        done = run("--force", "--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0, (seed, cut, end, done.out, done.err)
+        if wrong in classes or "range outside of records" not in done.out:
+            continue  # another class, or the object leads to another sub-record by chance
+        repaired = read(copy.read_bytes())
+        made = {repaired.data[s.at + 1 : s.at + 1 + i] for s in repaired.heap if repaired.data[s.at] == CLASS}
+        assert wrong not in made, (seed, cut, end, done.out)
+        kept = sum(repaired.data[s.at] in (INSTANCE, OBJECTS, PRIMITIVES) for s in repaired.heap)
+        counts = report_one("--profile", "auto", broken)["counts"]
+        assert kept == sum(counts[tag] for tag in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP")), (seed, cut, end)
+
+
+def test_noise_that_looks_like_a_record_of_another_version_is_passed(tmp_path: Path) -> None:
+    """1.0.1 has no segments. One that leads past the end of the file, without a sub-record, is no heap dump record."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, original = random.Random(seed), read(gold.read(SOURCE, "agent8"))
+    records = [r for r in original.records if original.data[r.at] in (4, 5)]  # the names of the methods stay
+    for record in dice.sample(records, 6):
+        tag = dice.choice((SEGMENT, 0x2C))
+        noise = struct.pack(">BII", tag, dice.randrange(1 << 32), dice.randrange(1 << 30, 1 << 32)) + dice.randbytes(300)
+        noise = noise[:RECORD_HEADER] + b"\x55" + noise[RECORD_HEADER + 1 :]  # no tag of a sub-record
+        loss = repair(original, [Damage(record.at, record.at + len(noise), noise, "noise")], tmp_path)
+        assert (loss.status, loss.new, loss.beyond) == (0, 0, 0), (seed, record.at, tag, loss)
+
+
 def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) -> None:
     """A wrong length of a record is no reason to pass what follows, also where there is no way back from its end."""
     seed = random.SystemRandom().randrange(1 << 32)

@@ -295,7 +295,7 @@ def test_an_instance_without_a_class_is_left_out_at_once(tmp_path: Path) -> None
     zeros = instance(0x40, OBJECT)[:13] + bytes(12) + bytes(4096)
     copy, text = repair(dump(instance(0x20, OBJECT), zeros, rest), tmp_path)
     assert copy == dump(instance(0x20, OBJECT), rest)
-    assert "1 INSTANCE_DUMP class 0x0\nmended: 1 record length\n" in text
+    assert "4,121 bytes   1 range outside of records\nmended: 1 record length\n" in text
 
 
 def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ static unsigned bits_of_lost_class(struct file *file, uint64_t id, uint64_t clas
     return bits ? BITS_ID_4 + bits : 0;
 }
 
-static bool knows_no_class(const struct file *file)
+bool knows_no_class(const struct file *file)
 {
     return !file->classes.loaded.count && !file->classes.layouts.count;
 }

@@ -255,7 +255,7 @@ void report_truncated(struct engine *e)
                e->position.record_at + RECORD_HEADER_SIZE + e->position.record_length - e->in.offset -
                    (uint64_t)(e->in.end - e->in.at));
     e->run.sum.skipped = was_known ? e->framing.skipped_before : e->framing.unknown.skipped_before;
-    if (!is_heap_dump_record(e->position.record_tag) && resume_anywhere(e, from))
+    if (e->framing.last_heap.record_at != e->position.record_at && resume_anywhere(e, from)) /* no sub-records were read */
         return;
     e->run.sum.skipped = skipped;
     e->framing.truncated = e->framing.stopped = true;

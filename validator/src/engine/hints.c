@@ -10,6 +10,7 @@
 #define LATIN1 "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
 #define TRUNCATED "the dump was truncated (" EARLY_END ")"
+#define BEFORE_OBJECTS TRUNCATED " before its objects: they may be in parts, FILE.p0 and so on"
 
 enum { REPLACED_LEAST = 2 };
 
@@ -266,6 +267,7 @@ const char *choose_hint(struct engine *e)
     static const char within[] = "bytes within the dump are wrong, missing or too many, as a faulty disk or copy leaves them";
     bool lost_something = e->file.losses.definitions || e->file.losses.heap_dump;
     bool resumed = lost_something && !e->framing.truncated;
+    bool may_have_parts = e->file.version == V102 && !e->framing.last_heap.record_at;
     const char *gap;
     const uint64_t *totals = e->run.summary->totals;
     const struct {
@@ -279,11 +281,12 @@ const char *choose_hint(struct engine *e)
         {RULE_GZ_005, end_is_there(e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
                           : EARLY_END},
-        {RULE_REC_001, TRUNCATED ", or other bytes were appended"},
+        {RULE_REC_001, may_have_parts ? BEFORE_OBJECTS : TRUNCATED ", or other bytes were appended"},
         {RULE_REC_002, end_is_there(e)
                            ? "a length is wrong, or a part in the middle is missing or wrong: the end of the dump is there"
                        : resumed                     ? within
                        : e->framing.within_subrecord ? EARLY_END
+                       : may_have_parts              ? BEFORE_OBJECTS
                        : is_within_heap_dump(e)      ? TRUNCATED ", a part in the middle was lost, or a length is wrong"
                                                      : TRUNCATED ", or a length is wrong"},
         {RULE_HDR_005, "the disk was full, or the VM was killed at once"},

@@ -238,6 +238,32 @@ static void go_to_first_way(struct engine *e, uint64_t wrong_at, uint8_t tag, ui
         go_to(e, found);
 }
 
+/* Whether the sub-record between two offsets says nothing for itself, although classes are known: damaged bytes would make one. */
+static bool is_of_no_class(struct engine *e, uint64_t at, uint64_t end)
+{
+    const size_t fixed = 1 + SIZE_OF(CLASS_DUMP, e->file.id_size);
+    size_t size = end - at < fixed ? (size_t)(end - at) : fixed;
+    uint64_t root = 0;
+
+    return !knows_no_class(&e->file) && go_to(e, at) && is_object_tag(*e->in.at) && input_need(&e->in, size) >= size &&
+           !bits_of_subrecord(&e->file, e->in.at, &root);
+}
+
+/* Where an object of no class begins, if only roots are between it and the first sub-record that is left out; else where that one
+ * begins. The input is at the way, and stays. */
+static uint64_t before_classless(struct engine *e, const struct trail *trail, uint64_t first)
+{
+    uint64_t here = e->in.offset, last = first;
+
+    for (unsigned i = trail->items.count; i > 0 && trail->items.count - i < LATEST && last == first; i--)
+        if (trail->items.at[(i - 1) % MARKS] < first && is_object_tag(trail->tag[(i - 1) % MARKS]))
+            last = trail->items.at[(i - 1) % MARKS];
+    if (here - last >= WAY_SIGHT || last == first || !is_of_no_class(e, last, first))
+        last = first;
+    go_to(e, here);
+    return last;
+}
+
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     enum way_kind kind = WAY_NONE;
@@ -268,29 +294,37 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
         }
     if (kind == WAY_SUBRECORD && first < failed_at)
         go_to_first_way(e, first, tag, record_end);
-    leave_out_from(e, before_phantoms(e, first), failed_at, from);
+    first = before_phantoms(e, first);
+    if (kind != WAY_NONE)
+        first = before_classless(e, &trail, first);
+    leave_out_from(e, first, failed_at, from);
     return kind;
 }
 
-void go_back_into_instance(struct engine *e, uint64_t failed_at, uint64_t *from)
+/* Where sub-records begin in the instance at `last`, and lead to `way`; 0 for nowhere. */
+static uint64_t start_within(struct engine *e, uint64_t last, uint64_t failed_at, uint64_t way)
 {
-    uint64_t here = e->in.offset, last, found = 0;
+    struct sight s;
+    struct search search;
+
+    if (!go_to(e, last) || *e->in.at != SUB_INSTANCE_DUMP)
+        return 0;
+    s = look_far(e);
+    search = search_in(e, &s, UINT64_MAX);
+    return way - last < s.size ? find_start(&search, 1, failed_at - last, way - last) : 0;
+}
+
+void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at, uint64_t *from)
+{
+    uint64_t here = e->in.offset, last = failed_at, found = 0;
     struct trail trail;
 
-    if (*from != failed_at || !follow_trail(e, failed_at, &trail) ||
-        trail.tag[(trail.items.count - 1) % MARKS] != SUB_INSTANCE_DUMP) {
-        go_to(e, here);
-        return;
-    }
-    last = trail.items.at[(trail.items.count - 1) % MARKS];
-    if (here - last < WAY_SIGHT && input_go_back(&e->in, last)) {
-        struct sight s = look_far(e);
-        struct search search = search_in(e, &s, UINT64_MAX);
-
-        if (here - last < s.size)
-            found = find_start(&search, 1, failed_at - last, here - last);
-    }
+    if (*from == failed_at && follow_trail(e, failed_at, &trail) && trail.items.count)
+        last = trail.items.at[(trail.items.count - 1) % MARKS];
+    if (last < failed_at && kind == WAY_SUBRECORD && here - last < WAY_SIGHT)
+        found = start_within(e, last, failed_at, here);
     go_to(e, found ? last + found : here);
-    if (found)
-        leave_out_from(e, last, failed_at, from);
+    if (last < failed_at && !found)
+        last = before_classless(e, &trail, failed_at);
+    leave_out_from(e, last, failed_at, from);
 }

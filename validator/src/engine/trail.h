@@ -19,9 +19,9 @@ void discard_subrecord(struct engine *e, uint8_t tag);
  * first sub-record that is left out with it, and *record_end moves. Else the input is anywhere. */
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
-/* The way was found here, directly after the failure or later. If bytes are missing in the instance before the failure, it took
- * the first bytes of the next sub-record for its own: whether sub-records begin within it that lead exactly here. Then goes back
- * to the first of them, and the instance is left out from *from on. */
-void go_back_into_instance(struct engine *e, uint64_t failed_at, uint64_t *from);
+/* The way was found here, directly after the failure or later. The sub-record before the failure is left out, from *from on, in two
+ * cases. If bytes are missing in an instance, it took the first bytes of the next sub-record for its own: sub-records begin within
+ * it that lead exactly here. Then the input goes back to the first of them. Or its header is damaged: it is of no known class. */
+void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at, uint64_t *from);
 
 #endif
