@@ -37,6 +37,15 @@ static uint64_t end_of_record(const struct dump *d, uint64_t at)
     return at + RECORD_HEADER_SIZE + length_of_record(d, at);
 }
 
+/* Whether the length of a long record is that of its count, as far as that is in sight. */
+static bool may_be_long(const struct dump *d, const struct sight *s, uint64_t at)
+{
+    uint64_t tag = u1(d, at);
+    if (tag == UTF8)
+        return false;
+    return at + RECORD_HEADER_SIZE + fixed_part(d, tag) > s->end || length_of_record(d, at) == right_length_of_record(d, at);
+}
+
 static bool record_follows(const struct dump *d, const struct sight *s, uint64_t at)
 {
     enum { EMPTY_MOST = 64 };
@@ -48,6 +57,8 @@ static bool record_follows(const struct dump *d, const struct sight *s, uint64_t
         if (!is_record_tag(tag) || !kind_allows_length(d, tag, length))
             return false;
         if (is_heap_dump_record(tag) && length && body_at < s->end && !is_subrecord_tag(u1(d, body_at)))
+            return false;
+        if (length > SIGHT && !is_heap_dump_record(tag) && !may_be_long(d, s, at))
             return false;
         empty_heap_dump = is_heap_dump_record(tag) && !length;
         at = body_at + length;

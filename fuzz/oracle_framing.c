@@ -112,14 +112,14 @@ const char *rule_on_length(uint64_t tag)
     return record_kinds[tag].length_rule;
 }
 
-static uint64_t fixed_size(const struct dump *d, uint64_t tag)
+uint64_t fixed_part(const struct dump *d, uint64_t tag)
 {
     return record_kinds[tag].ids * d->id_size + record_kinds[tag].bytes;
 }
 
 uint64_t right_length_of_record(const struct dump *d, uint64_t at)
 {
-    uint64_t tag = u1(d, at), body_at = at + RECORD_HEADER_SIZE, fixed = fixed_size(d, tag);
+    uint64_t tag = u1(d, at), body_at = at + RECORD_HEADER_SIZE, fixed = fixed_part(d, tag);
     const struct record_kind *kind = &record_kinds[tag];
     if (tag == UTF8 || is_heap_dump_record(tag))
         return UINT64_MAX;
@@ -133,8 +133,8 @@ uint64_t right_length_of_record(const struct dump *d, uint64_t at)
 bool kind_allows_length(const struct dump *d, uint64_t tag, uint64_t length)
 {
     if (tag == UTF8 || is_heap_dump_record(tag) || record_kinds[tag].count_at)
-        return length >= fixed_size(d, tag);
-    return length == fixed_size(d, tag);
+        return length >= fixed_part(d, tag);
+    return length == fixed_part(d, tag);
 }
 
 bool has_right_length(const struct dump *d, uint64_t at)

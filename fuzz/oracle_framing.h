@@ -81,6 +81,9 @@ bool is_primitive(const struct dump *d, uint64_t type);
 bool is_record_tag(uint64_t tag);
 bool is_heap_dump_record(uint64_t tag);
 
+/* Bytes of the fixed part of a kind of record. */
+uint64_t fixed_part(const struct dump *d, uint64_t tag);
+
 /* The length that the record at `at` should have, by its kind and count; UINT64_MAX if its kind has no single right length, or the
  * dump ends before the count. */
 uint64_t right_length_of_record(const struct dump *d, uint64_t at);

@@ -49,15 +49,30 @@ uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
 
 /* ---- What follows ---- */
 
+/* Whether a long record, which may end out of sight, is what its header says: it has the length of its count, unless that is out of
+ * sight. Any bytes may resemble the header of a long string. */
+static bool may_be_long(const struct sight *s, uint64_t body, const struct walk_item *record, struct kind kind)
+{
+    if (!kind.entry)
+        return false;
+    return body + kind.fixed > s->size ||
+           record->length == kind.fixed + (uint64_t)get_u4(s->at + body + kind.fixed - 4) * kind.entry;
+}
+
 /* Whether a record at an offset is plausible: its tag is defined, its kind allows its length, and a heap dump record begins with
  * the tag of a sub-record. */
 static bool may_be_record(const struct sight *s, uint64_t at, const struct walk_item *record)
 {
+    enum { LONG = 64 << 10 };
     struct kind kind = kind_of(record->tag, s->id_size);
     uint64_t body = at + RECORD_HEADER_SIZE;
 
-    if (is_heap_dump_record(record->tag) && record->length && body < s->size && !is_subrecord_tag(s->at[body]))
+    if (is_heap_dump_record(record->tag)) {
+        if (record->length && body < s->size && !is_subrecord_tag(s->at[body]))
+            return false;
+    } else if (record->length > LONG && !may_be_long(s, body, record, kind)) {
         return false;
+    }
     return kind.is_defined && (kind.has_tail ? record->length >= kind.fixed : record->length == kind.fixed);
 }
 
