@@ -121,10 +121,10 @@ class Session:
                 flushed = "; is the line flushed?" if line.outcome == "hung" else ""
                 raise ProtocolError(f"no hello: {line.outcome}: {line.message}{flushed}")
             hello = parse_hello(line)
-            if self.hello not in (None, hello):
+            if self.hello is not None and (other := hello.differs(self.hello)):
                 self.stop()
-                raise ProtocolError("another hello than at the first start")
-            self.hello = hello
+                raise ProtocolError(f"another hello than at the first start: {', '.join(other)}")
+            self.hello = self.hello or hello
         assert self.hello is not None
         return self.hello
 
@@ -248,4 +248,4 @@ class Session:
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         lines = self._last_errors().strip().splitlines()
         outcome = "out of memory" if any("OutOfMemoryError" in line for line in lines) else "crashed"
-        return Reply("", outcome, f"ended with {how}: {lines[-1][:300] if lines else 'no message'}")
+        return Reply("", outcome, f"ended with {how}: {lines[-1][:300] if lines else 'nothing on standard error'}")

@@ -44,7 +44,8 @@ def dump(tmp_path: Path) -> Path:
         ("out-of-memory", "out of memory", "OutOfMemoryError"),
         ("breach", "crashed", "breach of the protocol"),
         ("other-case", "crashed", "asked for bad, answered another"),
-        ("ends", "crashed", "status 3"),
+        ("ends", "crashed", "status 3: nothing on standard error"),
+        ("any-order", "crashed", "status 3"),  # of the names in its hello, as of a set
         ("closes", "crashed", "did not end"),
         ("nested", "crashed", "no JSON object: [["),
         ("endless-line", "crashed", "a line of more than 1048576 bytes"),
@@ -112,6 +113,16 @@ def test_one_process_serves_many_dumps(tmp_path: Path, dump: Path) -> None:
     try:
         assert all(one.ask(f"case {i}", dump).outcome == "accepted" for i in range(20))
         assert one.starts == 1
+    finally:
+        one.stop()
+
+
+def test_a_hello_that_changes_names_what_changed(tmp_path: Path, dump: Path) -> None:
+    one = session("another-hello", tmp_path)
+    try:
+        assert one.ask("good", dump).outcome == "accepted"
+        assert one.ask("bad", dump).outcome == "crashed"
+        assert one.ask("good", dump).message == "breach of the protocol: another hello than at the first start: version"
     finally:
         one.stop()
 
