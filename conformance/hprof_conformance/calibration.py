@@ -126,7 +126,7 @@ def _ask(session: Session, folder: Path, data: bytes) -> Reply:
     with tempfile.TemporaryDirectory(dir=folder) as own:  # some readers leave a cache beside the dump
         file = Path(own) / "dump.hprof"
         file.write_bytes(data)
-        return session.ask("calibration", file)
+        return session.ask(f"calibration of {len(data)} bytes", file)
 
 
 def _counts_right(session: Session, folder: Path, hello: Hello, tiny: bytes, what: str) -> Step:

@@ -89,7 +89,9 @@ class Case:
 
     @property
     def shown(self) -> str:
-        """Its file, from the root of the repository."""
+        """Its file, from the root of the repository or, of the package, where it is installed."""
+        if self.file.is_relative_to(_INSTALLED):
+            return str(self.file)
         folder = "conformance" if self.name.startswith("gold/") else "corpus"
         return f"{folder}/{Path(self.name).parent}/{self.file.name}"
 

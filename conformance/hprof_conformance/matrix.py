@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 import shutil
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from hprof_conformance import calibration, readers
 from hprof_conformance.calibration import Step
 from hprof_conformance.cases import Case
+from hprof_conformance.command import RefusedError
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.outcomes import Verdict, assess, notices_of_valid
 from hprof_conformance.protocol import FieldsError, Hello, ProtocolError, Reply
@@ -58,6 +60,11 @@ class Row:
         return not self.why_not
 
 
+def _why_not(error: OSError) -> str:
+    script = {errno.ENOEXEC: "a script begins with a line such as #!/usr/bin/env python3", errno.ENOENT: "no such interpreter"}
+    return script.get(error.errno or 0, error.strerror or str(error))
+
+
 def own_commands(reader: Reader, progress: Callable[[str], None], stop: threading.Event | None = None) -> tuple[list[str], str]:
     """What starts the reader, and what a shell takes to run it on FILE. A program that says hello, even a malformed hello, speaks
     the protocol; any other is started once for each dump."""
@@ -68,7 +75,9 @@ def own_commands(reader: Reader, progress: Callable[[str], None], stop: threadin
             session.start()
         except FieldsError:
             pass  # the calibration reports what is wrong
-        except (ProtocolError, OSError) as error:
+        except OSError as error:
+            raise RefusedError(f"{program[0]}: cannot be started: {_why_not(error)}") from error
+        except ProtocolError as error:
             words = "started once for each dump, and only its exit status counts, because there is no hello"
             progress(f"{reader.title}: {words}: {str(error).removeprefix('no hello: ')}")
             serve = [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, *program]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,11 @@ class Hello:
     counts: list[str]
     digests: list[str]
     references: str
+
+    def differs(self, other: Hello) -> list[str]:
+        """The fields that differ. The order of names has no meaning."""
+        mine, theirs = ({**asdict(one), "counts": {*one.counts}, "digests": {*one.digests}} for one in (self, other))
+        return [name for name in mine if mine[name] != theirs[name]]
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ FILE = "FILE"
 
 def one_request(command: list[str]) -> str:
     """What a shell takes to have a reader that speaks the protocol read FILE."""
-    return f'{shlex.join(command)} <<<\'{{"case": "", "file": "{FILE}"}}\''
+    return f'echo \'{{"case": "", "file": "{FILE}"}}\' | {shlex.join(command)}'
 
 
 def by_hand(root: Path, reader: Reader, build: Path) -> str:

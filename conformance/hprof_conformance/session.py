@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,9 @@ _STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
 _METHOD = re.compile(r"^\tat (?:\S+/)?((?:\w+\.)+)([\w$<>]+\.[\w$<>]+)\(\S+:(\d+)\)", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:java|jdk\.internal|sun|kotlin)\.")
 _DEPTH = 3
+_MARK = "HPROF_CONFORMANCE_READER"  # in the environment of a reader and of what it starts
+_ERROR = re.compile(r"(?=\S).*(?:panic|exception|error)", re.IGNORECASE)
+_LONGEST_MESSAGE = 300
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,18 @@ class Limits:
         return self.seconds if is_small else self.seconds_large
 
 
-def _family(leader: int) -> list[int]:
-    """The processes of the leader's session, and all that descend from one of them."""
+def _is_marked(pid: int, mark: str) -> bool:
+    try:
+        return f"{_MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _family(leader: int, mark: str) -> list[int]:
+    """The processes of the leader's session, those whose environment has the mark, as daemons of the leader, and all that descend
+    from one of them."""
     parents: dict[int, tuple[int, int]] = {}  # parent and session
+    started: dict[int, int] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
@@ -51,7 +64,10 @@ def _family(leader: int) -> list[int]:
             except OSError:  # it has ended
                 continue
             parents[int(entry.name)] = int(words[1]), int(words[3])
+            started[int(entry.name)] = int(words[19])
     family = {pid for pid, (_, session) in parents.items() if session == leader} | {leader}
+    later = {pid for pid, when in started.items() if when >= started.get(leader, 0)} - family
+    family |= {pid for pid in later if _is_marked(pid, mark)}
     while more := {pid for pid, (parent, _) in parents.items() if parent in family} - family:
         family |= more
     return sorted(family)
@@ -73,12 +89,20 @@ def _own_share(pid: int) -> int:
     return next((int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:")), 0)
 
 
-def resident(leader: int, limit: int = 0) -> int:
+def resident(leader: int, mark: str, limit: int) -> int:
     """Bytes that a process and all that it started hold in memory. What they share is only counted once if the sum is beyond
     the limit, because that takes longer."""
-    family = _family(leader)
+    family = _family(leader, mark)
     found = sum(map(_pages, family)) * os.sysconf("SC_PAGESIZE")
     return found if found <= limit else sum(map(_own_share, family))
+
+
+def error_line(errors: str) -> str:
+    """The line that says why a program ended: in some languages the stack follows it."""
+    lines = errors.strip().splitlines()
+    at = max((i for i, line in enumerate(lines) if _ERROR.match(line)), default=len(lines) - 1)
+    more = lines[at].endswith(":") if lines else False  # as in Rust, whose message is on the next line
+    return " ".join(lines[at : at + 1 + more])[:_LONGEST_MESSAGE]
 
 
 class StoppedError(Exception):
@@ -97,6 +121,7 @@ class Session:
         self._pending = b""
         self._stop = stop or threading.Event()
         self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 # has no name, so the reader cannot replace it
+        self._mark = uuid.uuid4().hex
         self.hello: Hello | None = None
         self.starts = 0
 
@@ -113,6 +138,7 @@ class Session:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 cwd=self._directory,
+                env={**os.environ, _MARK: self._mark},
                 start_new_session=True,
             )
             self._pending = b""
@@ -121,10 +147,10 @@ class Session:
                 flushed = "; is the line flushed?" if line.outcome == "hung" else ""
                 raise ProtocolError(f"no hello: {line.outcome}: {line.message}{flushed}")
             hello = parse_hello(line)
-            if self.hello not in (None, hello):
+            if self.hello is not None and (other := hello.differs(self.hello)):
                 self.stop()
-                raise ProtocolError("another hello than at the first start")
-            self.hello = hello
+                raise ProtocolError(f"another hello than at the first start: {', '.join(other)}")
+            self.hello = self.hello or hello
         assert self.hello is not None
         return self.hello
 
@@ -168,7 +194,9 @@ class Session:
         self._process = None
         if process is None:
             return
-        family = [pid for pid in _family(process.pid) if pid != process.pid]  # one of them may have a session of its own
+        family = [
+            pid for pid in _family(process.pid, self._mark) if pid != process.pid
+        ]  # one of them may have a session of its own
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         for pid in family:
@@ -190,7 +218,7 @@ class Session:
             while b"\n" not in self._pending:
                 if self._stop.is_set():
                     raise StoppedError
-                if resident(process.pid, self._limits.memory) > self._limits.memory:
+                if resident(process.pid, self._mark, self._limits.memory) > self._limits.memory:
                     self.stop()
                     return Reply("", "out of memory", f"more than {self._limits.memory} bytes")
                 if os.fstat(self._errors.fileno()).st_size > MOST_ERRORS:
@@ -246,6 +274,6 @@ class Session:
             return Reply("", "crashed", "closed its standard input or output, and did not end")
         self.stop()
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
-        lines = self._last_errors().strip().splitlines()
-        outcome = "out of memory" if any("OutOfMemoryError" in line for line in lines) else "crashed"
-        return Reply("", outcome, f"ended with {how}: {lines[-1][:300] if lines else 'no message'}")
+        errors = self._last_errors()
+        outcome = "out of memory" if "OutOfMemoryError" in errors else "crashed"
+        return Reply("", outcome, f"ended with {how}: {error_line(errors) or 'nothing on standard error'}")

@@ -11,7 +11,17 @@ COLUMNS = (
     *("reader", "version", "real dumps right", "valid read right", "content right", "invalid refused", "tolerated", "unreported"),
     *("silent losses", "crashes", "hangs", "out of memory", "unsupported", "seconds"),
 )
-
+LEGEND = (  # of the columns
+    "*Real dumps right*: of the valid dumps that real producers wrote, accepted, and counts and content are the truth",
+    "*Valid read right*: the same for all valid dumps. *Counts alone*: the reader gives no content that could be compared",
+    "*Content right*: the same for the valid dumps that hold objects",
+    "*Invalid refused*: rejected with a message, or accepted with a notice that the reader does not give for valid dumps",
+    "*Tolerated*: accepted, content compared, and none is lost. *Counts only*: counts are right, content was not compared",
+    "*Unreported*: accepted without a notice, and nothing is lost, though SPEC.md says that a reader must report the fault",
+    "*Silent losses*: accepted without a word, and objects are missing or changed",
+    "*Unsupported*: these cases are in no other column; what was lost and crashed there is in brackets",
+    "*Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump",
+)
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # readers and producers print anything
 
@@ -66,15 +76,7 @@ def matrix(report: Json) -> str:
         "",
         "## Readers",
         "",
-        "- *Real dumps right*: of the valid dumps that real producers wrote, accepted, and counts and content are the truth",
-        "- *Valid read right*: the same for all valid dumps. *Counts alone*: the reader gives no content that could be compared",
-        "- *Content right*: the same for the valid dumps that hold objects",
-        "- *Invalid refused*: rejected with a message, or accepted with a notice that the reader does not give for valid dumps",
-        "- *Tolerated*: accepted, content compared, and none is lost. *Counts only*: counts are right, content was not compared",
-        "- *Unreported*: accepted without a notice, and nothing is lost, though SPEC.md says that a reader must report the fault",
-        "- *Silent losses*: accepted without a word, and objects are missing or changed",
-        "- *Unsupported*: these cases are in no other column; what was lost and crashed there is in brackets",
-        "- *Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump",
+        *(f"- {line}" for line in LEGEND),
         "",
         "| " + " | ".join(COLUMNS) + " |",
         "| --- " * len(COLUMNS) + "|",

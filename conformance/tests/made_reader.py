@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import sys
 import time
@@ -44,7 +45,7 @@ def answer(how: str, case: str, file: Path) -> None:
         print("reading the dump", flush=True)
     if how == "other-case":
         case = "another"
-    if how == "ends":
+    if how in ("ends", "any-order", "another-hello"):
         sys.exit(3)
     if how == "closes":
         os.close(1)
@@ -77,6 +78,11 @@ def main() -> None:
         time.sleep(60)
     if how == "no-hello":
         say({"name": "test"})
+    elif how == "any-order":
+        names = ["instances", "classes", "strings", "roots", "objects", "ends"]
+        hello(counts=random.sample(names, len(names)))
+    elif how == "another-hello":
+        hello(version=str(time.time_ns()))
     else:
         hello()
     for line in sys.stdin:

@@ -46,6 +46,7 @@ def test_a_reader_of_ones_own_meets_the_corpus_and_the_gold_dumps(installed: Pat
     assert found.returncode == 0, found.stdout + found.stderr
     report = json.loads((tmp_path / "hprof-conformance-report" / "report.json").read_text())
     assert any(one["real"] for one in report["cases"]) and len(report["cases"]) > 5
+    assert all(Path(one["file"]).is_absolute() and Path(one["file"]).exists() for one in report["cases"])
     assert not (tmp_path / "build").exists()
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from hprof_conformance import page
+from hprof_conformance import page, texts
 
 BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 
@@ -204,6 +204,7 @@ def test_a_difference_names_what_the_reader_was_asked_for(tmp_path: Path) -> Non
         "gzip: plain files only. So say we.",
     ):
         assert words in detail, words
+    assert detail.index("wrong here") < detail.index("the truth ")  # the counts, which are long
 
 
 def test_each_reader_has_a_table_of_what_it_is_asked_for(tmp_path: Path) -> None:
@@ -224,6 +225,13 @@ def test_real_dumps_come_first_and_readers_stand_by_family(tmp_path: Path) -> No
 def test_the_scores_are_there_without_javascript() -> None:
     made = page.make(REPORT)
     assert '<th scope="row">Reader a</th>' in made.split("<noscript>")[1].split("</noscript>")[0]
+
+
+def test_each_score_is_explained() -> None:
+    made = page.make(REPORT)
+    for column in texts.COLUMNS[2:]:
+        if column not in ("crashes", "hangs", "out of memory"):
+            assert f"<em>{column.capitalize()}</em>" in made
 
 
 def test_a_choice_filters_at_once(tmp_path: Path) -> None:

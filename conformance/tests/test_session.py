@@ -16,7 +16,7 @@ from hprof_conformance import jvms, protocol
 from hprof_conformance.calibration import calibrate
 from hprof_conformance.protocol import Hello, ProtocolError, parse_hello, parse_reply
 from hprof_conformance.readers import Reader
-from hprof_conformance.session import Limits, Session
+from hprof_conformance.session import Limits, Session, error_line
 from hprof_corpus.digest import PARTS
 from hprof_corpus.truth import FEATURES
 
@@ -44,7 +44,8 @@ def dump(tmp_path: Path) -> Path:
         ("out-of-memory", "out of memory", "OutOfMemoryError"),
         ("breach", "crashed", "breach of the protocol"),
         ("other-case", "crashed", "asked for bad, answered another"),
-        ("ends", "crashed", "status 3"),
+        ("ends", "crashed", "status 3: nothing on standard error"),
+        ("any-order", "crashed", "status 3"),  # of the names in its hello, as of a set
         ("closes", "crashed", "did not end"),
         ("nested", "crashed", "no JSON object: [["),
         ("endless-line", "crashed", "a line of more than 1048576 bytes"),
@@ -112,6 +113,38 @@ def test_one_process_serves_many_dumps(tmp_path: Path, dump: Path) -> None:
     try:
         assert all(one.ask(f"case {i}", dump).outcome == "accepted" for i in range(20))
         assert one.starts == 1
+    finally:
+        one.stop()
+
+
+@pytest.mark.parametrize(
+    ("errors", "line"),
+    [
+        ("", ""),
+        ("Segmentation fault", "Segmentation fault"),
+        ('Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 7\n', "KeyError: 7"),
+        ("panic: no class\n\ngoroutine 1 [running]:\nmain.main()\n\t/a/main.go:7 +0x1\nexit status 2\n", "panic: no class"),
+        (
+            'Exception in thread "main" a.B: c\n\tat a.B.main(B.java:1)\nCaused by: a.IOException: d\n\tat a.C.e(C.java:2)',
+            "Caused by: a.IOException: d",
+        ),
+        ("/a.js:3\n  throw new Error('b')\n\nError: b\n    at c (/a.js:3:1)\n\nNode.js v20.0.0\n", "Error: b"),
+        (
+            "thread 'main' panicked at a.rs:1:2:\nno class\nnote: run with `RUST_BACKTRACE=1`\n",
+            "thread 'main' panicked at a.rs:1:2: no class",
+        ),
+    ],
+)
+def test_the_line_of_an_error_is_found_in_what_many_languages_print(errors: str, line: str) -> None:
+    assert error_line(errors) == line
+
+
+def test_a_hello_that_changes_names_what_changed(tmp_path: Path, dump: Path) -> None:
+    one = session("another-hello", tmp_path)
+    try:
+        assert one.ask("good", dump).outcome == "accepted"
+        assert one.ask("bad", dump).outcome == "crashed"
+        assert one.ask("good", dump).message == "breach of the protocol: another hello than at the first start: version"
     finally:
         one.stop()
 
