@@ -47,11 +47,8 @@ static void add_contention(uint32_t class, uint32_t trace, uint64_t nanoseconds)
     uint64_t hash = hash_number(class, trace);
     pthread_mutex_lock(&lock);
     uint32_t number = map_find(&by_place, hash, is_contention, &key);
-    if (!number && (number = store_add(&contentions)) != 0) {
-        *(struct contention *)store_at(&contentions, number) = key;
-        if (!map_add(&by_place, hash, number))
-            number = 0;
-    }
+    if (!number && (number = store_add(&contentions, &key)) != 0 && !map_add(&by_place, hash, number))
+        number = 0;
     if (number) {
         struct contention *found = store_at(&contentions, number);
         found->entries++;
