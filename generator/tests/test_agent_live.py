@@ -353,6 +353,35 @@ def test_attach(java: Java) -> None:
     assert any(frames[0].method == "Truth.spin" for frames in facts.samples)
 
 
+COMMA = """LC_NUMERIC
+decimal_point ","
+thousands_sep ""
+grouping -1
+END LC_NUMERIC
+"""
+
+
+def test_a_locale_with_a_decimal_comma(java: Java, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The VM sets the locale of the user for the whole process when it starts."""
+    folder = java.directory()
+    (folder / "source").write_text(COMMA)
+    words = ["localedef", "-c", "-f", "UTF-8", "-i", folder / "source", folder / "comma"]
+    subprocess.run(words, capture_output=True, check=False)  # it warns of the parts that the locale does not have
+    if not (folder / "comma/LC_NUMERIC").exists():
+        pytest.skip("no localedef here")
+    monkeypatch.setenv("LOCPATH", java.inside(folder))
+    monkeypatch.setenv("LC_NUMERIC", "comma")
+    monkeypatch.delenv("LC_ALL", raising=False)
+    with started(java, None, "Truth", "wait") as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        options = "heap=sites,monitor=y,cutoff=0.01,file=a.txt"
+        assert "return code: 0" in jcmd(java, process.pid, "JVMTI.agent_load", library, f'"{options}"')
+        order(process, "d", "dropped")
+        run = ended(process, directory)
+    assert errors_of(run.files["a.txt"]) == []
+    assert facts_of(run.files["a.txt"]).sites
+
+
 # ---- commands
 
 
