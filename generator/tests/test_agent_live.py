@@ -477,6 +477,8 @@ def test_commands(java: Java, tmp_path: Path) -> None:
         stream.send(control(6))
         stream.fence()
         assert len(read_sites(stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0]).rows) < len(sites.rows)
+        forgotten = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
+        assert forgotten.allocated >= after.allocated and forgotten.allocated_bytes >= after.allocated_bytes
         stream.send(b"\xff")
         finish(stream, process)
     facts = check_stream(stream, tmp_path)
@@ -688,6 +690,26 @@ def test_a_dump_names_what_is_defined_before_it(java: Java, program: tuple[str, 
         run = ended(process, directory)
     facts_of_valid(run)
     Dump(run.files["t.hprof"].read_bytes())
+
+
+def test_a_class_that_is_linked_between_two_dumps(java: Java) -> None:
+    """The first dump knows no fields of it."""
+    with started(java, "heap=dump,format=b,file=t.hprof", "Late") as (process, directory):
+        assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    assert facts_of_valid(run).blocks["heap dump"] == 2
+    dump = Dump(run.files["t.hprof"].read_bytes())
+    id_ = dump.static("linked", "Late")
+    assert dump.instance(id_) == {"value": struct.pack(">i", 7), "self": dump.statics["Late", "linked"]}
+
+
+def test_samples_of_many_threads(java: Java) -> None:
+    """More run than the agent asks for at a time."""
+    with started(java, "cpu=samples,thread=y,cutoff=0,depth=16,file=c.txt", "Lavish", "read") as (process, directory):
+        time.sleep(2)
+        run = ended(process, directory)
+    traces = facts_of_valid(run).traces.values()
+    assert len({trace.thread for trace in traces if any(frame.method == "Lavish.read" for frame in trace.frames)}) == 300
 
 
 def test_a_class_loader_that_waits(java: Java) -> None:
