@@ -365,7 +365,7 @@ def test_a_locale_with_a_decimal_comma(java: Java, monkeypatch: pytest.MonkeyPat
     """The VM sets the locale of the user for the whole process when it starts."""
     folder = java.directory()
     (folder / "source").write_text(COMMA)
-    words = ["localedef", "-c", "-f", "UTF-8", "-i", folder / "source", folder / "comma"]
+    words = ["localedef", "-c", "-f", "UTF-8", "-i", str(folder / "source"), str(folder / "comma")]
     subprocess.run(words, capture_output=True, check=False)  # it warns of the parts that the locale does not have
     if not (folder / "comma/LC_NUMERIC").exists():
         pytest.skip("no localedef here")
