@@ -77,19 +77,17 @@ static uint32_t add(jclass class, jlong tag)
     char *signature = NULL;
     if (class_count() >= TAG_INDEX_MOST || !vm_ok((*ti)->GetClassSignature(ti, class, &signature, NULL), "GetClassSignature"))
         return 0;
-    uint32_t number = store_add(&classes);
-    if (number) {
-        struct class *added = class_at(number);
-        added->signature = name_of(signature);
-        added->name = name_of_signature(signature);
-        added->kind = kind_of(signature);
-        added->element = added->kind == CLASS_PRIMITIVE_ARRAY ? type_of(signature[1]) : TYPE_OBJECT;
-        added->site = tag_index(tag);
-        added->number = tag_number(tag) ? tag_number(tag) : tags_next_number();
-        if (!vm_ok((*ti)->SetTag(ti, class, tag_make(true, number, added->number)), "SetTag"))
-            number = 0;
-    }
+    enum class_kind kind = kind_of(signature);
+    struct class added = {.name = name_of_signature(signature),
+                          .signature = name_of(signature),
+                          .number = tag_number(tag) ? tag_number(tag) : tags_next_number(),
+                          .site = tag_index(tag),
+                          .kind = kind,
+                          .element = kind == CLASS_PRIMITIVE_ARRAY ? type_of(signature[1]) : TYPE_OBJECT};
     vm_free(signature);
+    uint32_t number = store_add(&classes, &added);
+    if (number && !vm_ok((*ti)->SetTag(ti, class, tag_make(true, number, added.number)), "SetTag"))
+        number = 0;
     return number;
 }
 

@@ -59,10 +59,11 @@ static void exit_vm(JNIEnv *env)
 
 static void set_sampled(uint64_t id, bool sampled)
 {
-    uint32_t count = thread_count();
-    for (uint32_t i = 1; i <= count; i++)
-        if (tags_id(thread_at(i)->number) == id)
-            atomic_store(&thread_at(i)->is_unsampled, !sampled);
+    uint32_t count, *living = threads_living(&count);
+    for (uint32_t i = 0; i < count; i++)
+        if (tags_id(thread_at(living[i])->number) == id)
+            atomic_store(&thread_at(living[i])->is_unsampled, !sampled);
+    free(living);
 }
 
 static void control(JNIEnv *env, const struct request *request)

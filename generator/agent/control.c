@@ -51,9 +51,8 @@ static void find_classes(JNIEnv *env)
 
 static void enable_profiles(JNIEnv *env)
 {
-    if (options.heap) {
+    if (options.heap)
         sites_start();
-    }
     if (options.cpu == CPU_SAMPLES)
         samples_start(env);
     if (options.cpu == CPU_TIMES || options.cpu == CPU_OLD) {

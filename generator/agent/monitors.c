@@ -47,11 +47,8 @@ static void add_contention(uint32_t class, uint32_t trace, uint64_t nanoseconds)
     uint64_t hash = hash_number(class, trace);
     pthread_mutex_lock(&lock);
     uint32_t number = map_find(&by_place, hash, is_contention, &key);
-    if (!number && (number = store_add(&contentions)) != 0) {
-        *(struct contention *)store_at(&contentions, number) = key;
-        if (!map_add(&by_place, hash, number))
-            number = 0;
-    }
+    if (!number && (number = store_add(&contentions, &key)) != 0 && !map_add(&by_place, hash, number))
+        number = 0;
     if (number) {
         struct contention *found = store_at(&contentions, number);
         found->entries++;
@@ -185,58 +182,29 @@ void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobj
 
 /* ---- the table */
 
-static const uint32_t *row_classes;
-
-static void put_class(uint32_t row)
-{
-    text_put(name_text(class_at(row_classes[row])->name));
-    out_format(out_main(), " (Java)");
-}
-
-/* Classes are sorted with the rows, of which they are no part. */
-static int by_time(const void *a, const void *b)
-{
-    const struct contention *x = a, *y = b;
-    if (x->nanoseconds != y->nanoseconds)
-        return x->nanoseconds < y->nanoseconds ? 1 : -1;
-    return x->trace != y->trace ? (x->trace < y->trace ? -1 : 1) : x->class < y->class ? -1 : 1;
-}
-
-static uint32_t copy_contentions(struct contention **copy)
+static struct sample_table table_of_contentions(void)
 {
     pthread_mutex_lock(&lock);
     uint32_t count = atomic_load(&contentions.count);
-    *copy = calloc((size_t)count + 1, sizeof **copy);
-    for (uint32_t i = 0; *copy && i < count; i++)
-        (*copy)[i] = *(const struct contention *)store_at(&contentions, i + 1);
+    struct sample_table table = {.rows = calloc((size_t)count + 1, sizeof *table.rows)};
+    for (uint32_t i = 1; table.rows && i <= count; i++) {
+        const struct contention *one = store_at(&contentions, i);
+        table.rows[table.count++] = (struct sample_row){one->trace, one->class, one->entries, one->nanoseconds};
+        table.total += one->nanoseconds;
+    }
     pthread_mutex_unlock(&lock);
-    return *copy ? count : 0;
+    table.total_shown = table.total / 1000000;
+    return table;
 }
 
 void monitors_write_times(double cutoff)
 {
-    struct contention *all = NULL;
-    uint32_t count = copy_contentions(&all);
-    struct sample_table table = {.rows = calloc((size_t)count + 1, sizeof *table.rows)};
-    uint32_t *classes = calloc((size_t)count + 1, sizeof *classes);
-    if (all && table.rows && classes) {
-        qsort(all, count, sizeof *all, by_time);
-        for (uint32_t i = 0; i < count; i++) {
-            table.rows[table.count++] = (struct sample_row){all[i].trace, all[i].entries, all[i].nanoseconds};
-            table.total += all[i].nanoseconds;
-            classes[i] = all[i].class;
-        }
-        table.total_shown = table.total / 1000000;
-        while (table.count && (double)table.rows[table.count - 1].weight < cutoff * (double)table.total)
-            table.count--;
-        for (uint32_t i = 0; i < table.count; i++)
-            text_trace(table.rows[i].trace);
-        row_classes = classes;
-        text_table("MONITOR TIME", " ms", "monitor", &table, put_class);
-    } else {
+    struct sample_table table = table_of_contentions();
+    if (!table.rows) {
         say_no_memory("table of monitors");
+        return;
     }
-    free(all);
+    sample_table_finish(&table, cutoff);
+    text_table("MONITOR TIME", " ms", "monitor", &table);
     free(table.rows);
-    free(classes);
 }

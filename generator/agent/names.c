@@ -24,16 +24,12 @@ static bool is_name(uint32_t number, const void *context)
 
 static uint32_t add(const struct key *key, uint64_t hash)
 {
-    char *copy = malloc(key->size + 1);
-    uint32_t number = copy ? store_add(&names) : 0;
+    struct name name = {.text = strdup(key->text), .size = (uint32_t)key->size};
+    uint32_t number = name.text ? store_add(&names, &name) : 0;
     if (!number) {
-        free(copy);
+        free(name.text);
         return 0;
     }
-    memcpy(copy, key->text, key->size + 1);
-    struct name *name = store_at(&names, number);
-    name->text = copy;
-    name->size = (uint32_t)key->size;
     return map_add(&by_text, hash, number) ? number : 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -127,10 +128,20 @@ static bool parse_interval(struct parser *p)
     return true;
 }
 
+/* With a point: a VM that runs has set the locale of the user, in which strtod may want a comma. */
+static double read_float(const char *text, char **end)
+{
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", NULL);
+    double number = c ? strtod_l(text, end, c) : 0;
+    if (c)
+        freelocale(c);
+    return number;
+}
+
 static bool parse_cutoff(struct parser *p)
 {
     char *end = NULL;
-    double number = p->value && p->value[0] ? strtod(p->value, &end) : 0;
+    double number = p->value && p->value[0] ? read_float(p->value, &end) : 0;
     if (!end || *end || !isfinite(number) || number < 0 || isspace((unsigned char)p->value[0]))
         return fail(p, "cutoff option value must be floating point and >= 0");
     p->options->cutoff = number;

@@ -100,12 +100,12 @@ bool out_open(const struct options *o)
 {
     if (o->host[0]) {
         snprintf(name, sizeof name, "%s:%s", o->host, o->port);
-        out.is_socket = true;
         const char *reason = "no socket";
         out.descriptor = connect_to(o->host, o->port, &reason);
-        if (out.descriptor < 0)
+        out.is_socket = out.descriptor >= 0;
+        if (!out.is_socket)
             say("HPROF ERROR: can't connect to %s (%s)", name, reason);
-        return out.descriptor >= 0;
+        return out.is_socket;
     }
     char path[OPTION_PATH];
     if (!options_path(o, (long)getpid(), path, sizeof path)) {
@@ -273,8 +273,10 @@ struct out *out_spool(void)
 
 static void clear_spool(void)
 {
-    spool.has_failed = ftruncate(spool.descriptor, 0) || lseek(spool.descriptor, 0, SEEK_SET);
     spool.size = spool.used = 0;
+    spool.has_failed = false;
+    if (ftruncate(spool.descriptor, 0) || lseek(spool.descriptor, 0, SEEK_SET))
+        fail(&spool);
 }
 
 void out_unspool(struct out *to)
@@ -286,12 +288,15 @@ void out_unspool(struct out *to)
         ssize_t got = read(spool.descriptor, spool.buffer, OUT_BUFFER);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (got <= 0) {
+            errno = got ? errno : EIO; /* the file has become shorter */
+            fail(&spool);
             break;
+        }
         out_bytes(to, spool.buffer, (size_t)got);
         left -= (uint64_t)got;
     }
-    if (spool.has_failed || left)
+    if (spool.has_failed)
         to->has_failed = true; /* what the sizes promise is lost: the profile ends here */
     clear_spool();
 }

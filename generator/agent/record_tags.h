@@ -1,6 +1,6 @@
 /* The tags of records and sub-records that the agent writes. */
-#ifndef HPROF_AGENT_RECORD_TAGS_H
-#define HPROF_AGENT_RECORD_TAGS_H
+#ifndef AGENT_RECORD_TAGS_H
+#define AGENT_RECORD_TAGS_H
 
 enum {
     TAG_UTF8 = 0x01,

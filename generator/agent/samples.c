@@ -32,7 +32,7 @@ static void sample(JNIEnv *env, jthread *objects, const uint32_t *serials, jint 
 {
     jint depth = stacks_depth() ? (jint)stacks_depth() : 1; /* with depth=0 a thread without frames is still none that runs */
     jvmtiStackInfo *stacks = NULL;
-    if (size && (*ti)->GetThreadListStackTraces(ti, size, objects, depth, &stacks) == JVMTI_ERROR_NONE)
+    if (size && vm_ok((*ti)->GetThreadListStackTraces(ti, size, objects, depth, &stacks), "GetThreadListStackTraces"))
         for (jint i = 0; i < size; i++)
             count(env, &stacks[i], serials[i]);
     vm_free(stacks);
@@ -110,7 +110,7 @@ static int by_weight(const void *a, const void *b)
     const struct sample_row *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight < y->weight ? 1 : -1;
-    return x->trace < y->trace ? -1 : x->trace > y->trace;
+    return x->trace != y->trace ? (x->trace < y->trace ? -1 : 1) : x->class < y->class ? -1 : 1;
 }
 
 void sample_table_finish(struct sample_table *table, double cutoff)
@@ -129,7 +129,7 @@ struct sample_table samples_table(double cutoff)
     for (uint32_t i = 1; table.rows && i <= traces; i++) {
         uint64_t samples = atomic_load(&trace_at(i)->samples);
         if (samples)
-            table.rows[table.count++] = (struct sample_row){i, samples, samples};
+            table.rows[table.count++] = (struct sample_row){.trace = i, .count = samples, .weight = samples};
         table.total += samples;
     }
     table.total_shown = table.total;

@@ -37,14 +37,9 @@ static uint32_t site_of(uint32_t class, uint32_t trace, uint64_t size)
         return number;
     pthread_mutex_lock(&lock);
     number = map_find(&by_place, hash, is_site, &key);
-    if (!number && atomic_load(&sites.count) < TAG_INDEX_MOST && (number = store_add(&sites)) != 0) {
-        struct site *site = site_at(number);
-        site->class = class;
-        site->trace = trace;
-        site->size = size;
-        if (!map_add(&by_place, hash, number))
-            number = 0;
-    }
+    if (!number && atomic_load(&sites.count) < TAG_INDEX_MOST && (number = store_add(&sites, &key)) != 0 &&
+        !map_add(&by_place, hash, number))
+        number = 0;
     pthread_mutex_unlock(&lock);
     return number;
 }

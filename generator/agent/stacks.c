@@ -20,7 +20,7 @@ static _Atomic unsigned depth_now;
 
 void stacks_start(void)
 {
-    store_add(&traces); /* EMPTY_TRACE */
+    store_add(&traces, &(struct trace){0}); /* EMPTY_TRACE */
     depth_now = options.depth;
 }
 
@@ -107,8 +107,7 @@ uint32_t method_of(JNIEnv *env, jmethodID id)
     struct method method = describe(env, id); /* calls the VM: not under the lock */
     pthread_mutex_lock(&methods_lock);
     number = map_find(&by_id, hash, is_method, &id);
-    if (!number && method.class && (number = store_add(&methods)) != 0) {
-        *method_at(number) = method;
+    if (!number && method.class && (number = store_add(&methods, &method)) != 0) {
         if (!map_add(&by_id, hash, number))
             number = 0;
     } else {
@@ -155,11 +154,8 @@ static uint32_t frame_of(JNIEnv *env, const jvmtiFrameInfo *info)
     frame.line = line_of(method_at(frame.method), info->location);
     pthread_mutex_lock(&methods_lock);
     number = map_find(&by_place, hash, is_frame, info);
-    if (!number && (number = store_add(&frames)) != 0) {
-        *frame_at(number) = frame;
-        if (!map_add(&by_place, hash, number))
-            number = 0;
-    }
+    if (!number && (number = store_add(&frames, &frame)) != 0 && !map_add(&by_place, hash, number))
+        number = 0;
     pthread_mutex_unlock(&methods_lock);
     return number;
 }
@@ -200,16 +196,13 @@ static bool fill(JNIEnv *env, struct trace *trace, const struct stack *stack)
 /* Under the lock of the traces. */
 static uint32_t add(const struct stack *stack, struct trace *filled)
 {
-    uint32_t number = map_find(&by_stack, stack->hash, is_trace, stack); /* another thread may have been faster */
-    if (number) {
+    uint32_t found = map_find(&by_stack, stack->hash, is_trace, stack); /* another thread may have been faster */
+    uint32_t added = found ? 0 : store_add(&traces, filled);
+    if (!added) {
         free(filled->frames);
-        return number;
+        return found ? found : EMPTY_TRACE;
     }
-    number = store_add(&traces);
-    if (!number)
-        return EMPTY_TRACE;
-    *trace_at(number) = *filled;
-    return map_add(&by_stack, stack->hash, number) ? number : EMPTY_TRACE;
+    return map_add(&by_stack, stack->hash, added) ? added : EMPTY_TRACE;
 }
 
 uint32_t trace_of_all(JNIEnv *env, uint32_t thread_serial, const jvmtiFrameInfo *found, uint32_t count)

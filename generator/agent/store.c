@@ -14,18 +14,20 @@ static unsigned chunk_of(uint32_t index, uint32_t *within)
     return chunk;
 }
 
-uint32_t store_add(struct store *store)
+uint32_t store_add(struct store *store, const void *record)
 {
     uint32_t index = atomic_load(&store->count), within;
     unsigned chunk = chunk_of(index, &within);
     if (chunk >= STORE_CHUNKS)
         return 0;
-    if (!atomic_load(&store->chunks[chunk])) {
-        char *fresh = calloc((size_t)STORE_FIRST << chunk, store->size);
-        if (!fresh)
+    char *records = atomic_load(&store->chunks[chunk]);
+    if (!records) {
+        records = calloc((size_t)STORE_FIRST << chunk, store->size);
+        if (!records)
             return 0;
-        atomic_store(&store->chunks[chunk], fresh);
+        atomic_store(&store->chunks[chunk], records);
     }
+    memcpy(records + within * store->size, record, store->size);
     atomic_store(&store->count, index + 1);
     return index + 1;
 }

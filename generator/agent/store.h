@@ -9,15 +9,15 @@
 
 enum { STORE_CHUNKS = 22, STORE_FIRST = 1024 };
 
-/* Readers need no lock: a record stays where it is. Who adds one holds the lock of its owner. */
+/* Readers need no lock: a record stays where it is, and is counted once it is whole. Who adds one holds the lock of its owner. */
 struct store {
     size_t size; /* of a record */
     _Atomic(char *) chunks[STORE_CHUNKS];
     _Atomic uint32_t count; /* the highest number */
 };
 
-/* The next record, zeroed; its number, or 0 if there is no memory. */
-uint32_t store_add(struct store *store);
+/* The next record, a copy of this one; its number, or 0 if there is no memory. */
+uint32_t store_add(struct store *store, const void *record);
 void *store_at(const struct store *store, uint32_t number);
 
 struct map_table;

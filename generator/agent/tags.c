@@ -27,12 +27,12 @@ uint64_t tags_next_number(void)
     return atomic_fetch_add(&last_number, 1) + 1;
 }
 
-/* With 4 bytes, numbers go on from 0x50000001 to 0xffffffff, and only then below: 0 stays null. */
+/* With 4 bytes, numbers go on from 0x50000001 to 0xffffffff, and only then from 1: 0 stays null. */
 uint64_t tags_id(uint64_t number)
 {
     if (!number)
         return 0;
-    return id_size == 4 ? (uint32_t)(0x50000000 + number) : 0x5000000000000000 + number;
+    return id_size == 4 ? (0x4fffffff + number) % UINT32_MAX + 1 : 0x5000000000000000 + number;
 }
 
 uint64_t tags_number_of(jobject object)

@@ -316,9 +316,11 @@ static void write_heap_end(void)
 
 /* ---- tables */
 
-static double percent(uint64_t part, uint64_t whole)
+/* With a point: the VM has set the locale of the user, in which printf may write a comma. */
+static void put_percent(struct out *out, uint64_t part, uint64_t whole)
 {
-    return whole ? 100.0 * (double)part / (double)whole : 0;
+    unsigned hundredths = whole ? (unsigned)(10000.0 * (double)part / (double)whole + 0.5) : 0;
+    out_format(out, "%2u.%02u%% ", hundredths / 100, hundredths % 100);
 }
 
 static void write_sites(const struct site_table *table, unsigned flags, double cutoff)
@@ -334,9 +336,11 @@ static void write_sites(const struct site_table *table, unsigned flags, double c
     for (uint32_t i = 0; i < table->count; i++) {
         const struct site_row *row = &table->rows[i];
         sum += row->live_bytes;
-        out_format(out, "%5u %5.2f%% %5.2f%% %9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %u ", i + 1,
-                   percent(row->live_bytes, total), percent(sum, total), row->live_bytes, row->live, row->allocated_bytes,
-                   row->allocated, trace_serial(row->trace));
+        out_format(out, "%5u ", i + 1);
+        put_percent(out, row->live_bytes, total);
+        put_percent(out, sum, total);
+        out_format(out, "%9" PRIu64 " %4" PRIu64 " %9" PRIu64 " %5" PRIu64 " %u ", row->live_bytes, row->live,
+                   row->allocated_bytes, row->allocated, trace_serial(row->trace));
         put_name(out, name_text(class_at(row->class)->name));
         put_text(out, options.sample ? " (estimate)\n" : "\n");
     }
@@ -352,23 +356,27 @@ static void write_summary(const struct site_row *total)
 
 static void write_samples(const struct sample_table *table)
 {
-    for (uint32_t i = 0; i < table->count; i++)
-        text_trace(table->rows[i].trace);
-    text_table("CPU SAMPLES", "", "method", table, NULL);
+    text_table("CPU SAMPLES", "", "method", table);
 }
 
-static void put_first_method(const struct trace *trace)
+static void put_what(struct out *out, const struct sample_row *row)
 {
-    if (trace->depth)
-        put_method(out_main(), method_at(frame_at(trace->frames[0])->method));
-    else
-        put_text(out_main(), "<empty trace>");
+    const struct trace *trace = trace_at(row->trace);
+    if (row->class) {
+        put_name(out, name_text(class_at(row->class)->name));
+        put_text(out, " (Java)");
+    } else if (trace->depth) {
+        put_method(out, method_at(frame_at(trace->frames[0])->method));
+    } else {
+        put_text(out, "<empty trace>");
+    }
 }
 
-void text_table(const char *block, const char *unit, const char *what, const struct sample_table *table,
-                void (*put_what)(uint32_t row))
+void text_table(const char *block, const char *unit, const char *what, const struct sample_table *table)
 {
     struct out *out = out_main();
+    for (uint32_t i = 0; i < table->count; i++)
+        text_trace(table->rows[i].trace);
     out_format(out, "%s BEGIN (total = %" PRIu64 "%s) ", block, table->total_shown, unit);
     put_date(out);
     uint64_t sum = 0;
@@ -377,12 +385,11 @@ void text_table(const char *block, const char *unit, const char *what, const str
         if (i == 0)
             out_format(out, "rank   self  accum   count trace %s\n", what);
         sum += row->weight;
-        out_format(out, "%4u %5.2f%% %5.2f%% %7" PRIu64 " %u ", i + 1, percent(row->weight, table->total),
-                   percent(sum, table->total), row->count, trace_serial(row->trace));
-        if (put_what)
-            put_what(i);
-        else
-            put_first_method(trace_at(row->trace));
+        out_format(out, "%4u ", i + 1);
+        put_percent(out, row->weight, table->total);
+        put_percent(out, sum, table->total);
+        out_format(out, "%7" PRIu64 " %u ", row->count, trace_serial(row->trace));
+        put_what(out, row);
         put_text(out, "\n");
     }
     out_format(out, "%s END\n", block);

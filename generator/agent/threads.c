@@ -121,16 +121,9 @@ static uint32_t add(struct thread *thread)
     uint64_t number = thread->number, hash = hash_number(0, number);
     pthread_mutex_lock(&lock);
     uint32_t found = map_find(&by_object, hash, is_thread, &number);
-    if (!found && (found = store_add(&threads)) != 0) {
-        struct thread *added = thread_at(found);
-        pthread_mutex_init(&added->lock, NULL);
-        added->number = number;
-        added->name = thread->name;
-        added->group = thread->group;
-        added->parent = thread->parent;
-        added->object = thread->object;
+    if (!found && (found = store_add(&threads, thread)) != 0) {
+        pthread_mutex_init(&thread_at(found)->lock, NULL);
         thread->object = NULL;
-        added->is_agent = thread->is_agent;
         if (!map_add(&by_object, hash, found) || !add_living(found))
             found = 0;
     }

@@ -162,7 +162,7 @@ static struct sample_table table_of_calls(void)
         int64_t nanoseconds = atomic_load(&trace_at(i)->nanoseconds);
         uint64_t weight = nanoseconds > 0 ? (uint64_t)nanoseconds : 0;
         if (calls)
-            table.rows[table.count++] = (struct sample_row){i, calls, weight};
+            table.rows[table.count++] = (struct sample_row){.trace = i, .count = calls, .weight = weight};
         table.total += calls ? weight : 0;
     }
     table.total_shown = table.total / 1000000;
@@ -177,9 +177,7 @@ void times_write(double cutoff)
         return;
     }
     sample_table_finish(&table, cutoff);
-    for (uint32_t i = 0; i < table.count; i++)
-        text_trace(table.rows[i].trace);
-    text_table("CPU TIME (ms)", "", "method", &table, NULL);
+    text_table("CPU TIME (ms)", "", "method", &table);
     free(table.rows);
 }
 

@@ -58,6 +58,7 @@ struct class_values {
 
 struct sample_row {
     uint32_t trace;
+    uint32_t class; /* of a monitor; else 0 */
     uint64_t count;
     uint64_t weight; /* what rows are ordered by, and shares are of */
 };

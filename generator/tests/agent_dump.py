@@ -38,6 +38,8 @@ class Dump:
         self.id_size, self.strings, self.names = header.id_size, {0: ""}, dict[int, str]()
         self.serials: dict[int, str] = {}  # of classes
         self.unloaded: list[str] = []
+        self._ids: dict[int, int] = {}  # of loaded classes, by serial number
+        self._gone: set[int] = set()
         self.threads: dict[int, Thread] = {}  # by serial number, as is the next
         self.traces: dict[int, list[str]] = {}  # their methods
         self.roots: list[tuple[str, dict[str, int]]] = []
@@ -73,9 +75,11 @@ class Dump:
         if name == "UTF8":
             self.strings[fields["id"]] = tail.decode("utf-8", "replace")
         elif name == "LOAD_CLASS":
+            self._ids[fields["class_serial"]] = fields["class_id"]
             self.names[fields["class_id"]] = self.serials[fields["class_serial"]] = plain(self.strings[fields["name"]])
         elif name == "UNLOAD_CLASS":
             self.unloaded.append(self.serials[fields["class_serial"]])
+            self._gone.add(self._ids[fields["class_serial"]])
         elif name == "FRAME":
             self._frames[fields["id"]] = f"{self.serials[fields['class_serial']]}.{self.strings[fields['method']]}"
         elif name == "TRACE":
@@ -109,6 +113,7 @@ class Dump:
     def _class(self, fields: dict[str, int], data: bytes, tail: int, stop: int, shapes: Shapes) -> None:
         parts = read_class_parts(data, tail, stop, shapes)
         class_id = fields["class_id"]
+        assert class_id not in self._gone
         name = self.names[class_id]
         self.types[class_id] = f"class {name}"
         self.supers[class_id] = fields["super_id"]

@@ -353,6 +353,35 @@ def test_attach(java: Java) -> None:
     assert any(frames[0].method == "Truth.spin" for frames in facts.samples)
 
 
+COMMA = """LC_NUMERIC
+decimal_point ","
+thousands_sep ""
+grouping -1
+END LC_NUMERIC
+"""
+
+
+def test_a_locale_with_a_decimal_comma(java: Java, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The VM sets the locale of the user for the whole process when it starts."""
+    folder = java.directory()
+    (folder / "source").write_text(COMMA)
+    words = ["localedef", "-c", "-f", "UTF-8", "-i", str(folder / "source"), str(folder / "comma")]
+    subprocess.run(words, capture_output=True, check=False)  # it warns of the parts that the locale does not have
+    if not (folder / "comma/LC_NUMERIC").exists():
+        pytest.skip("no localedef here")
+    monkeypatch.setenv("LOCPATH", java.inside(folder))
+    monkeypatch.setenv("LC_NUMERIC", "comma")
+    monkeypatch.delenv("LC_ALL", raising=False)
+    with started(java, None, "Truth", "wait") as (process, directory):
+        library = java.inside(java.work / "libhprof.so")
+        options = "heap=sites,monitor=y,cutoff=0.01,file=a.txt"
+        assert "return code: 0" in jcmd(java, process.pid, "JVMTI.agent_load", library, f'"{options}"')
+        order(process, "d", "dropped")
+        run = ended(process, directory)
+    assert errors_of(run.files["a.txt"]) == []
+    assert facts_of(run.files["a.txt"]).sites
+
+
 # ---- commands
 
 
@@ -448,6 +477,8 @@ def test_commands(java: Java, tmp_path: Path) -> None:
         stream.send(control(6))
         stream.fence()
         assert len(read_sites(stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0]).rows) < len(sites.rows)
+        forgotten = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0])
+        assert forgotten.allocated >= after.allocated and forgotten.allocated_bytes >= after.allocated_bytes
         stream.send(b"\xff")
         finish(stream, process)
     facts = check_stream(stream, tmp_path)
@@ -659,6 +690,26 @@ def test_a_dump_names_what_is_defined_before_it(java: Java, program: tuple[str, 
         run = ended(process, directory)
     facts_of_valid(run)
     Dump(run.files["t.hprof"].read_bytes())
+
+
+def test_a_class_that_is_linked_between_two_dumps(java: Java) -> None:
+    """The first dump knows no fields of it."""
+    with started(java, "heap=dump,format=b,file=t.hprof", "Late") as (process, directory):
+        assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    assert facts_of_valid(run).blocks["heap dump"] == 2
+    dump = Dump(run.files["t.hprof"].read_bytes())
+    id_ = dump.static("linked", "Late")
+    assert dump.instance(id_) == {"value": struct.pack(">i", 7), "self": dump.statics["Late", "linked"]}
+
+
+def test_samples_of_many_threads(java: Java) -> None:
+    """More run than the agent asks for at a time."""
+    with started(java, "cpu=samples,thread=y,cutoff=0,depth=16,file=c.txt", "Lavish", "read") as (process, directory):
+        time.sleep(2)
+        run = ended(process, directory)
+    traces = facts_of_valid(run).traces.values()
+    assert len({trace.thread for trace in traces if any(frame.method == "Lavish.read" for frame in trace.frames)}) == 300
 
 
 def test_a_class_loader_that_waits(java: Java) -> None:

@@ -157,13 +157,44 @@ static void test_defaults(void **unused)
     assert_int_equal(options.heap, HEAP_ALL);
     assert_int_equal(options.depth, 4);
     assert_int_equal(options.interval, 10);
-    assert_true(options.doe && options.lineno && options.force && options.verbose && !options.thread && !options.monitor);
+    assert_true(options.cutoff == 0.0001);
+    assert_true(options.doe && options.lineno && options.force && options.verbose && options.primfields && options.primarrays);
+    assert_false(options.thread || options.monitor || options.msa || options.binary || options.gz || options.sample ||
+                 options.help);
     assert_true(options_parse(&options, "cpu=samples", error));
     assert_int_equal(options.heap, HEAP_OFF);
     assert_true(options_parse(&options, "sample=512k,net=[::1]:80", error));
     assert_int_equal(options.sample, 512 << 10);
     assert_string_equal(options.host, "::1");
     assert_string_equal(options.port, "80");
+    assert_true(options_parse(&options, "sample=3M,net=host:65535", error));
+    assert_int_equal(options.sample, 3 << 20);
+    assert_true(options_parse(&options, "sample=7", error));
+    assert_int_equal(options.sample, 7);
+    assert_false(options_parse(&options, "net=host:65536", error));
+}
+
+/* With force=n, of a file that exists: the number of the process precedes the suffix, which is not one of a folder. */
+static void test_paths(void **unused)
+{
+    (void)unused;
+    char folder[] = "/tmp/agent.XXXXXX", expected[64], path[OPTION_PATH];
+    static const char *const names[][2] = {{"dump", "dump.4711"}, {"dump.b.txt", "dump.b.4711.txt"}};
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct options options = {.force = false};
+        snprintf(options.file, sizeof options.file, "%s/%s", folder, names[i][0]);
+        assert_true(options_path(&options, 4711, path, sizeof path));
+        assert_string_equal(path, options.file);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fclose(file);
+        snprintf(expected, sizeof expected, "%s/%s", folder, names[i][1]);
+        assert_true(options_path(&options, 4711, path, sizeof path));
+        assert_string_equal(path, expected);
+        unlink(options.file);
+    }
+    rmdir(folder);
 }
 
 static void test_commands(void **unused)
@@ -217,6 +248,7 @@ static void test_each_command(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_options, start), cmocka_unit_test(test_defaults),
-                                       cmocka_unit_test_setup(test_commands, start), cmocka_unit_test(test_each_command)};
+                                       cmocka_unit_test(test_paths), cmocka_unit_test_setup(test_commands, start),
+                                       cmocka_unit_test(test_each_command)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

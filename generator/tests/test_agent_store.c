@@ -57,6 +57,45 @@ static void test_names_of_many_threads(void **unused)
     }
 }
 
+/* Large, so that a reader that comes too early meets it half copied. */
+struct record {
+    uint32_t number, others[62], again;
+};
+
+static struct store records = {.size = sizeof(struct record)};
+
+/* The first record that is counted before it is there, or 0. */
+static void *read_records(void *begin)
+{
+    pthread_barrier_wait(begin);
+    for (uint32_t read = 0, count; read < NAMES; read = count) {
+        count = atomic_load(&records.count);
+        for (uint32_t i = read + 1; i <= count; i++) {
+            const struct record *record = store_at(&records, i);
+            if (record->number != i || record->again != i)
+                return (void *)(uintptr_t)i;
+        }
+    }
+    return NULL;
+}
+
+/* Tables go through all records without a lock, while threads add more. */
+static void test_records_are_whole_when_they_are_counted(void **unused)
+{
+    (void)unused;
+    pthread_t reader;
+    pthread_barrier_t begin;
+    void *first = NULL;
+    assert_int_equal(pthread_barrier_init(&begin, NULL, 2), 0);
+    assert_int_equal(pthread_create(&reader, NULL, read_records, &begin), 0);
+    pthread_barrier_wait(&begin);
+    for (uint32_t i = 1; i <= NAMES; i++)
+        assert_int_equal(store_add(&records, &(struct record){.number = i, .again = i}), i);
+    pthread_join(reader, &first);
+    pthread_barrier_destroy(&begin);
+    assert_null(first);
+}
+
 static void test_names_of_classes(void **unused)
 {
     (void)unused;
@@ -176,6 +215,7 @@ static void test_an_array_without_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_names_of_many_threads),
+                                       cmocka_unit_test(test_records_are_whole_when_they_are_counted),
                                        cmocka_unit_test(test_names_of_classes),
                                        cmocka_unit_test(test_arrays),
                                        cmocka_unit_test(test_bits),

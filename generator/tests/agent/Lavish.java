@@ -1,3 +1,4 @@
+import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -6,7 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts 10,000
- * from 50 threads at a time; or allocates, each time with another stack, until there is input; or fills the heap, and ends so.
+ * from 50 threads at a time; or allocates, each time with another stack, until there is input; or fills the heap, and ends so; or
+ * reads its input in 300 threads, which run as the VM sees it.
  */
 public final class Lavish {
     static final List<FileInputStream> opened = new ArrayList<>();
@@ -102,6 +104,14 @@ public final class Lavish {
         throw new IllegalStateException();
     }
 
+    static void read() {
+        try {
+            new FileInputStream(FileDescriptor.in).read();
+        } catch (IOException e) {
+            ended++;
+        }
+    }
+
     public static void main(String[] arguments) throws IOException, InterruptedException {
         if (arguments[0].equals("threads")) {
             startThreads();
@@ -111,6 +121,9 @@ public final class Lavish {
             startMany();
         } else if (arguments[0].equals("memory")) {
             fillHeap();
+        } else if (arguments[0].equals("read")) {
+            System.out.println("ready");
+            startAndJoin(300, "read", Lavish::read);
         } else {
             takeDescriptors();
         }
