@@ -53,16 +53,21 @@ void dump_traces(void)
     out_unlock();
 }
 
-void dump_samples(double cutoff)
+static void write_samples(double cutoff, bool forget)
 {
     out_lock();
-    struct sample_table table = samples_table(cutoff);
+    struct sample_table table = samples_table(cutoff, forget);
     if (table.rows)
         writer->samples(&table);
     else
         say_no_memory("table of samples");
     free(table.rows);
     out_unlock();
+}
+
+void dump_samples(double cutoff)
+{
+    write_samples(cutoff, false);
 }
 
 void dump_heap(JNIEnv *env)
@@ -87,7 +92,7 @@ static void dump_cpu(void)
         break;
     case CPU_SAMPLES:
         progress(" CPU usage by sampling running threads ...");
-        dump_samples(options.cutoff);
+        write_samples(options.cutoff, true);
         break;
     case CPU_TIMES:
         progress(" CPU usage by timing methods ...");

@@ -4,7 +4,8 @@
 
 #include <jvmti.h>
 
-void dump_all(JNIEnv *env); /* what the options ask for */
+/* What the options ask for. Samples, times and contentions begin again at 0, as in JDK 8. */
+void dump_all(JNIEnv *env);
 
 /* Single parts, on a command. */
 void dump_heap(JNIEnv *env);

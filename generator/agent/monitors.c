@@ -182,15 +182,18 @@ void JNICALL monitors_on_waited(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobj
 
 /* ---- the table */
 
-static struct sample_table table_of_contentions(void)
+/* What it holds is forgotten. */
+static struct sample_table take_contentions(void)
 {
     pthread_mutex_lock(&lock);
     uint32_t count = atomic_load(&contentions.count);
     struct sample_table table = {.rows = calloc((size_t)count + 1, sizeof *table.rows)};
     for (uint32_t i = 1; table.rows && i <= count; i++) {
-        const struct contention *one = store_at(&contentions, i);
-        table.rows[table.count++] = (struct sample_row){one->trace, one->class, one->entries, one->nanoseconds};
+        struct contention *one = store_at(&contentions, i);
+        if (one->entries)
+            table.rows[table.count++] = (struct sample_row){one->trace, one->class, one->entries, one->nanoseconds};
         table.total += one->nanoseconds;
+        one->entries = one->nanoseconds = 0;
     }
     pthread_mutex_unlock(&lock);
     table.total_shown = table.total / 1000000;
@@ -199,7 +202,7 @@ static struct sample_table table_of_contentions(void)
 
 void monitors_write_times(double cutoff)
 {
-    struct sample_table table = table_of_contentions();
+    struct sample_table table = take_contentions();
     if (!table.rows) {
         say_no_memory("table of monitors");
         return;

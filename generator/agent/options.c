@@ -336,13 +336,12 @@ void options_print_help(FILE *file)
           file);
 }
 
-/* Inserts the number of the process before the suffix, or appends it if there is none. */
+/* As the agent of JDK 8: the number of the process before .txt, or at the end. */
 static bool path_with_pid(const char *path, long pid, char *result, size_t size)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (!dot || (slash && dot < slash) || dot == path)
-        dot = path + strlen(path);
-    int written = snprintf(result, size, "%.*s.%ld%s", (int)(dot - path), path, pid, dot);
+    size_t length = strlen(path);
+    const char *suffix = length > 4 && strcmp(path + length - 4, ".txt") == 0 ? ".txt" : "";
+    int written = snprintf(result, size, "%.*s.%ld%s", (int)(length - strlen(suffix)), path, pid, suffix);
     return written >= 0 && (size_t)written < size;
 }
 

@@ -122,12 +122,13 @@ void sample_table_finish(struct sample_table *table, double cutoff)
     table->count = kept;
 }
 
-struct sample_table samples_table(double cutoff)
+struct sample_table samples_table(double cutoff, bool forget)
 {
     uint32_t traces = trace_count();
     struct sample_table table = {.rows = calloc((size_t)traces + 1, sizeof *table.rows)};
     for (uint32_t i = 1; table.rows && i <= traces; i++) {
-        uint64_t samples = atomic_load(&trace_at(i)->samples);
+        _Atomic uint64_t *counted = &trace_at(i)->samples;
+        uint64_t samples = forget ? atomic_exchange(counted, 0) : atomic_load(counted);
         if (samples)
             table.rows[table.count++] = (struct sample_row){.trace = i, .count = samples, .weight = samples};
         table.total += samples;

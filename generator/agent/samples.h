@@ -13,7 +13,7 @@ void samples_pause(bool paused);
 void samples_forget(void);
 
 /* Rows by falling counts; free the rows. */
-struct sample_table samples_table(double cutoff);
+struct sample_table samples_table(double cutoff, bool forget);
 
 /* Sorts by falling weights and drops the rows whose share is below the cutoff. */
 void sample_table_finish(struct sample_table *table, double cutoff);

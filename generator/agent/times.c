@@ -153,17 +153,18 @@ void times_end_thread(void)
 
 /* ---- tables */
 
-static struct sample_table table_of_calls(void)
+/* What it holds is forgotten: calls that go on have their time from here on in the next table. */
+static struct sample_table take_calls(void)
 {
     uint32_t traces = trace_count();
     struct sample_table table = {.rows = calloc((size_t)traces + 1, sizeof *table.rows)};
     for (uint32_t i = 1; table.rows && i <= traces; i++) {
-        uint64_t calls = atomic_load(&trace_at(i)->calls);
-        int64_t nanoseconds = atomic_load(&trace_at(i)->nanoseconds);
+        uint64_t calls = atomic_exchange(&trace_at(i)->calls, 0);
+        int64_t nanoseconds = atomic_exchange(&trace_at(i)->nanoseconds, 0);
         uint64_t weight = nanoseconds > 0 ? (uint64_t)nanoseconds : 0;
-        if (calls)
+        if (calls || weight)
             table.rows[table.count++] = (struct sample_row){.trace = i, .count = calls, .weight = weight};
-        table.total += calls ? weight : 0;
+        table.total += weight;
     }
     table.total_shown = table.total / 1000000;
     return table;
@@ -171,7 +172,7 @@ static struct sample_table table_of_calls(void)
 
 void times_write(double cutoff)
 {
-    struct sample_table table = table_of_calls();
+    struct sample_table table = take_calls();
     if (!table.rows) {
         say_no_memory("table of calls");
         return;
@@ -200,7 +201,7 @@ static void put_call(const struct trace *trace, uint32_t at, const char *unknown
 
 void times_write_old(void)
 {
-    struct sample_table table = table_of_calls();
+    struct sample_table table = take_calls();
     if (!table.rows) {
         say_no_memory("table of calls");
         return;

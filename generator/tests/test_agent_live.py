@@ -622,6 +622,33 @@ def test_times_of_busy_threads(java: Java) -> None:
     assert facts_of_valid(run).calls["Busy.round"] == rounds
 
 
+def test_calls_of_all_outputs_add_up(java: Java) -> None:
+    """Each has the calls since the one before."""
+    with started(java, "cpu=times,cutoff=0,file=m.txt", "Busy", "3", "2000") as (process, directory):
+        for _ in range(4):
+            time.sleep(0.3)
+            process.send_signal(signal.SIGQUIT)
+        run = ended(process, directory)
+    facts = facts_of_valid(run)
+    assert facts.blocks["times"] >= 2
+    assert facts.calls["Busy.round"] == int(run.output.split()[-1])
+
+
+def test_samples_and_contentions_begin_again(java: Java) -> None:
+    """The program has spun and contended before it is ready, and waits then."""
+    with started(java, "cpu=samples,interval=2,cutoff=0,monitor=y,file=t.txt", "Truth", "wait") as (process, directory):
+        for _ in range(2):
+            assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+        run = ended(process, directory)
+    facts_of_valid(run)
+    text = run.files["t.txt"].read_text()
+    for table, row in (("CPU SAMPLES", " Truth.spin\n"), ("MONITOR TIME", " Truth$")):
+        blocks = re.findall(rf"{table} BEGIN.*?{table}.*? END\n", text, re.DOTALL)
+        assert len(blocks) == 3
+        assert row in blocks[0], table
+        assert not any(row in block for block in blocks[1:]), table
+
+
 def test_checks_of_the_vm_find_nothing(java: Java) -> None:
     for options in ("heap=all,cpu=samples,interval=1,monitor=y,thread=y,file=t.txt", "cpu=times,monitor=y,file=t.txt"):
         run = java.run(options, "Busy", "4", "800", java=("-Xcheck:jni",))

@@ -174,12 +174,13 @@ static void test_defaults(void **unused)
     assert_false(options_parse(&options, "net=host:65536", error));
 }
 
-/* With force=n, of a file that exists: the number of the process precedes the suffix, which is not one of a folder. */
+/* With force=n, of a file that exists: the number of the process is at the end, before .txt. */
 static void test_paths(void **unused)
 {
     (void)unused;
-    char folder[] = "/tmp/agent.XXXXXX", expected[64], path[OPTION_PATH];
-    static const char *const names[][2] = {{"dump", "dump.4711"}, {"dump.b.txt", "dump.b.4711.txt"}};
+    char folder[] = "/tmp/agent.txt.XXXXXX", expected[64], path[OPTION_PATH];
+    static const char *const names[][2] = {
+        {"dump", "dump.4711"}, {"java.hprof", "java.hprof.4711"}, {"java.hprof.txt", "java.hprof.4711.txt"}};
     assert_non_null(mkdtemp(folder));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct options options = {.force = false};
