@@ -195,7 +195,7 @@ def test_parts_beside_a_dump_that_ends_early(tmp_path: Path) -> None:
     for rest in (data[:last], data[: heap - 5], data[:heap]):
         (tmp_path / "heap.hprof").write_bytes(rest)
         alone = run("heap.hprof", cwd=tmp_path)
-        assert (alone.status, "in parts" in alone.out) == (1, False)
+        assert (alone.status, "is in parts" in alone.out) == (1, False)
         for part in (1, 2):
             (tmp_path / f"heap.hprof.p{part}").write_bytes(data[last:])
         done = run("heap.hprof", cwd=tmp_path)
