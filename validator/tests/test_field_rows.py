@@ -44,6 +44,20 @@ def test_the_array_of_a_list_is_not_the_list_of_roots_of_an_archive(tmp_path: Pa
             assert found["totals"]["REF-002"] == found["warnings"] == 6
 
 
+def test_a_missing_object_that_a_root_names_too_is_missing(tmp_path: Path) -> None:
+    """One finding, that of the root; but what refers to it lacks it. Without a reference to it, nothing is missing."""
+    held = struct.pack(">BQQ", 0x01, 0x3008, 0)
+    for more, missing in ((object_array(0x2008, OBJECTS, [0x3008]) + struct.pack(">BQQ", 0x01, 0x2008, 0), 1), (b"", 0)):
+        data = dump(instance(0x20, OBJECT), more + held)
+        (tmp_path / "dump").write_bytes(data)
+        for profile in ("hotspot", "auto"):
+            for argument in ("dump", "-"):
+                done = run("--profile", profile, "--format", "json", argument, cwd=tmp_path, stdin=data)
+                found = json.loads(done.out)["files"][0]
+                assert (found["missing_objects"], found["incomplete"]) == (missing, missing > 0), (profile, argument)
+                assert [one["rule"] for one in found["findings"]] == ["REF-001"]
+
+
 def test_an_array_without_a_root_is_no_second_list_of_roots_of_an_archive(tmp_path: Path) -> None:
     """HotSpot's list has a root. Something that is lost may have named the other array, whose element is missing."""
     archived = [0x5000 + 8 * n for n in range(6)]

@@ -46,6 +46,19 @@ static enum finding_shape shape_of_sticky_class(const struct checker *ck, uint64
     return SHAPE_STICKY_CLASS;
 }
 
+/* Counts an object that is referred to and not dumped. Returns what it is a case of. */
+static enum finding_shape note_missing(struct checker *ck, uint64_t id, unsigned flags)
+{
+    bool by_elements = !(flags & ID_REFERENCED);
+    enum finding_shape shape = by_elements ? archive_shape(ck, id) : SHAPE_ANY;
+
+    if (by_elements && ck->heap->archive.undecided)
+        ck->run->undecided = true;
+    else
+        ck->run->missing[shape]++;
+    return shape;
+}
+
 static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
 {
     unsigned role = OBJECT_AS_STICKY_CLASS;
@@ -158,9 +171,8 @@ static void check_sticky_use(struct checker *ck, uint64_t id, bool is_class, uin
 static void report_object_use(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
     struct checker *ck = context;
-    bool defined = id && id_set_get(&ck->heap->objects, id) & ID_DEFINED;
-    bool is_class = id && classes_layout_of(&ck->file->classes, id);
-    unsigned role = OBJECT_AS_CLASS;
+    unsigned flags = id ? id_set_get(&ck->heap->objects, id) : 0, role = OBJECT_AS_CLASS;
+    bool defined = flags & ID_DEFINED, is_class = id && classes_layout_of(&ck->file->classes, id);
 
     if (first[OBJECT_AS_THREAD_OBJECT] != NEVER_USED)
         check_thread_use(ck, id, is_class, first[OBJECT_AS_THREAD_OBJECT]);
@@ -172,6 +184,8 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
         return;
     if (role > OBJECT_AS_SUPERCLASS) {
         report_missing_root(ck, id, first);
+        if (flags & (ID_REFERENCED | ID_ELEMENT))
+            note_missing(ck, id, flags);
     } else {
         report_missing_class(ck, id, role, first[role], defined);
         ck->run->missing[SHAPE_ANY] += id && !defined;
@@ -209,14 +223,8 @@ static void report_dangling(struct checker *ck, uint64_t id, enum finding_shape 
 static void report_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
-    bool by_elements = !(flags & ID_REFERENCED);
-    enum finding_shape shape = by_elements ? archive_shape(ck, id) : SHAPE_ANY;
 
-    if (by_elements && ck->heap->archive.undecided)
-        ck->run->undecided = true;
-    else
-        ck->run->missing[shape]++;
-    report_dangling(ck, id, shape, by_elements ? WANTED_ELEMENT : WANTED_REFERENCE);
+    report_dangling(ck, id, note_missing(ck, id, flags), flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT);
 }
 
 /* Where not all of the heap dump was read, and so perhaps not what names the list of the archive: only what something else names,
