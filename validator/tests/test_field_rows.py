@@ -44,6 +44,14 @@ def test_the_array_of_a_list_is_not_the_list_of_roots_of_an_archive(tmp_path: Pa
             assert found["totals"]["REF-002"] == found["warnings"] == 6
 
 
+def test_the_hook_passes_no_incomplete_dump(tmp_path: Path) -> None:
+    hook = dict(line.strip("- ").split(": ", 1) for line in (SOURCE / ".pre-commit-hooks.yaml").read_text().splitlines())
+    arguments = [*hook["entry"].split()[1:], *hook["args"].strip("[]").split(", ")]
+    for elements, status in (([], 0), ([0x3008], 1)):
+        (tmp_path / "dump.hprof").write_bytes(dump(object_array(0x2008, OBJECTS, elements), struct.pack(">BQQ", 0x01, 0x2008, 0)))
+        assert run(*arguments, "dump.hprof", cwd=tmp_path).status == status
+
+
 def test_a_missing_object_that_a_root_names_too_is_missing(tmp_path: Path) -> None:
     """One finding, that of the root; but what refers to it lacks it. Without a reference to it, nothing is missing."""
     held = struct.pack(">BQQ", 0x01, 0x3008, 0)
