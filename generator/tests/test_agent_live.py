@@ -466,7 +466,8 @@ def test_commands(java: Java, tmp_path: Path) -> None:
         order(process, "d", "dropped")
         changed = read_sites(stream.ask(alloc_sites(1), Tag.ALLOC_SITES)[0])
         assert 0 < len(changed.rows) < len(sites.rows) / 2
-        most = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0]).live - 2000
+        most = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0]).live + 1000
+        order(process, "d", "dropped")  # 2000 objects
         wait_for(
             lambda: sum(row[4] for row in read_sites(stream.ask(alloc_sites(4), Tag.ALLOC_SITES)[0]).rows) <= most,
             "nothing was collected",
@@ -530,8 +531,9 @@ def test_events_come_at_once(java: Java, options: str) -> None:
     with connected(java, f"heap=sites,doe=n,{options}") as (stream, process):
         stream.wait_text(b"truth-waiter")
         if "monitor" in options:
-            stream.wait_text(b"THREAD END", 3)
             stream.wait_text(b"WAIT: MONITOR LTruth$Gate;, timeout=0, thread ")
+        jcmd(java, process.pid, "VM.version")  # the VM starts a thread for it, and there is no event after that one
+        stream.wait_text(b"Attach Listener")
         finish(stream, process)
 
 
@@ -924,10 +926,13 @@ def test_virtual_threads_await_monitors(java: Java) -> None:
     if java.jdk.version < 21:
         pytest.skip("no virtual threads in this JDK")
     run = run_with_signal(java, "monitor=y,file=n.txt", "Virtual", "await")
-    monitors = facts_of_valid(run).monitors[0]
-    gate, bell = monitors["LVirtual$Gate;"], monitors["LVirtual$Bell;"]
+    first, last = facts_of_valid(run).monitors
+    gate = first["LVirtual$Gate;"]
     assert (gate.owner, gate.to_enter, gate.to_be_notified) == ("main", ("?",), ())
-    assert (bell.owner, bell.to_enter, bell.to_be_notified) == ("", (), ("?",))
+    for monitors in (first, last):
+        bell = monitors["LVirtual$Bell;"]
+        assert (bell.owner, bell.to_enter, bell.to_be_notified) == ("", (), ("?",))
+    assert "LVirtual$Gate;" not in last  # entered and left
 
 
 def test_virtual_threads_of_a_vm_that_runs(java: Java) -> None:
