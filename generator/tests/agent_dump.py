@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections import Counter
 from dataclasses import dataclass
 
@@ -12,6 +13,14 @@ from hprof_corpus.walk import Shapes, read_class_parts, read_header, records, st
 _RECORDS = {record.tag: record for record in layouts.RECORDS}
 EMPTY_TRACE = 300000  # of the agent
 _CODES = {"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
+
+
+@dataclass(frozen=True)
+class Frame:
+    method: str  # class and method
+    signature: str
+    source: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -55,9 +64,12 @@ class Dump:
         self.objects: dict[int, tuple[int, bytes]] = {}
         self.primitives: dict[int, tuple[int, bytes]] = {}
         self.types: dict[int, str] = {}  # of all objects
-        self._frames: dict[int, str] = {}
+        self.frames: dict[int, Frame] = {}
+        self.sites: list[tuple[str, int]] = []  # classes, and the types of arrays that the sites say
+        self.seconds: list[float] = []  # of each record, since the start
         shapes = Shapes(self.id_size)
         for framed in records(data, header.size):
+            self.seconds.append(framed.time / 1e6)
             record = _RECORDS[framed.tag]
             if record.name in ("HEAP_DUMP", "HEAP_DUMP_SEGMENT"):
                 self._heap(data, framed.body, framed.end, shapes)
@@ -81,10 +93,15 @@ class Dump:
             self.unloaded.append(self.serials[fields["class_serial"]])
             self._gone.add(self._ids[fields["class_serial"]])
         elif name == "FRAME":
-            self._frames[fields["id"]] = f"{self.serials[fields['class_serial']]}.{self.strings[fields['method']]}"
+            method, signature, source = (self.strings[fields[key]] for key in ("method", "signature", "source"))
+            class_ = self.serials[fields["class_serial"]]
+            self.frames[fields["id"]] = Frame(f"{class_}.{method}", signature, source, fields["line"])
         elif name == "TRACE":
             ids = [self.id(tail[at:]) for at in range(0, len(tail), self.id_size)]
-            self.traces[fields["trace_serial"]] = [self._frames[id_] for id_ in ids]
+            self.traces[fields["trace_serial"]] = [self.frames[id_].method for id_ in ids]
+        elif name == "ALLOC_SITES":
+            rows = [struct.unpack_from(">BI", tail, at) for at in range(0, len(tail), 25)]
+            self.sites += [(self.serials[serial], type_) for type_, serial in rows]
         elif name == "START_THREAD":
             names = [self.strings[fields[key]] for key in ("name", "group", "parent_group")]
             self.threads[fields["thread_serial"]] = Thread(fields["thread_id"], *names)

@@ -172,6 +172,7 @@ class Java:
         directory = self.directory()
         for name, text in (before or {}).items():
             (directory / name).write_text(text, encoding="utf-8")
+            (directory / name).chmod(0o644)
         process = self.start(self.command(options, *(program or ("Truth",)), java=java), directory)
         try:
             output, errors = process.communicate(timeout=limit)

@@ -218,6 +218,7 @@ def test_force(java: Java) -> None:
     assert other.startswith("dump.") and other.endswith(".txt") and other[5:-4].isdigit()
     run = java.run("heap=sites,file=dump.txt", "Lambda", before={"dump.txt": "old"})
     assert only_file(run).read_text().startswith("JAVA PROFILE")
+    assert only_file(run).stat().st_mode & 0o777 == 0o600  # it was 0644
 
 
 def test_gz(java: Java) -> None:
@@ -260,6 +261,21 @@ def test_verbose_and_doe(java: Java) -> None:
     assert java.run("heap=all,verbose=n,file=t.txt", "Lambda").errors == ""
     run = java.run("heap=all,doe=n,file=t.txt", "Lambda")
     assert not facts_of_valid(run).blocks
+
+
+def test_times_of_the_header_and_of_records(java: Java) -> None:
+    headers = []
+    for _ in range(3):
+        began, began_running = time.time(), time.monotonic()
+        path = only_file(java.run("heap=sites,format=b,file=t.hprof"))
+        ended, ran = time.time(), time.monotonic() - began_running
+        header = read_header(path.read_bytes())
+        assert header is not None
+        assert int(began * 1000) <= header.time <= ended * 1000
+        headers.append(header.time)
+        seconds = Dump(path.read_bytes()).seconds
+        assert 0.05 <= seconds[-1] <= ran  # the program sleeps for 50 ms
+    assert any(header % 1000 for header in headers)
 
 
 # ---- heap dump
@@ -350,7 +366,8 @@ def test_loaders_of_classes(java: Java) -> None:
     assert {"Graph", "Graph$Leaf", "Graph$Mark", "Graph$Mark[]", "Graph$Unlinked"} <= ours.keys()
     assert set(ours.values()) == {dump.loaders["Graph"]} != {0}
     assert dump.names[dump.instances[dump.loaders["Graph"]][0]] == "jdk.internal.loader.ClassLoaders$AppClassLoader"
-    assert {dump.loaders[name] for name in ("java.lang.String", "java.lang.String[]", "int[]")} == {0}
+    primitives = ("boolean[]", "char[]", "float[]", "double[]", "byte[]", "short[]", "int[]", "long[]")
+    assert {dump.loaders[name] for name in ("java.lang.String", "java.lang.String[]", *primitives)} == {0}
     assert dump.types[dump.loaders["Signed"]] == "Graph$Signer"
 
 
@@ -406,11 +423,16 @@ def allocated(facts: Facts) -> dict[tuple[str, str], int]:
 @pytest.mark.parametrize("name", ["s.txt", "s.hprof"])
 def test_sites_are_exact(java: Java, name: str) -> None:
     binary = ",format=b" if name == "s.hprof" else ""
-    facts = facts_of_valid(java.run(f"heap=sites,cutoff=0,file={name}{binary}"))
+    run = java.run(f"heap=sites,cutoff=0,file={name}{binary}")
+    facts = facts_of_valid(run)
     assert allocated(facts) == ALLOCATED
     assert facts.longest_trace == 4
     sizes = {site.allocated_bytes // site.allocated for site in facts.sites if site.type == "int[]" and site.allocated == 300}
     assert sizes in ({16 + 7 * 4 + 4}, {12 + 7 * 4})  # the header is smaller where compact ones are the default, as in JDK 28
+    if binary:
+        types = dict(Dump(only_file(run).read_bytes()).sites)
+        assert {types[class_] for class_ in ("Truth$Node[][]", "Truth$Node[]", "int[][]")} == {2}
+        assert (types["int[]"], types["byte[]"], types["Truth$Point"]) == (10, 8, 0)
 
 
 def test_sites_without_the_buffers_of_threads(java: Java) -> None:
@@ -427,13 +449,19 @@ def test_depth(java: Java, depth: int) -> None:
         assert len(facts.traces) == 1
 
 
+def sources_of_truth(facts: Facts) -> set[str]:
+    return {frame.source for trace in facts.traces.values() for frame in trace.frames if frame.method.startswith("Truth.")}
+
+
 def test_lines_and_threads(java: Java) -> None:
     facts = facts_of_valid(java.run("heap=sites,lineno=n,file=s.txt"))
     assert {frame.line for trace in facts.traces.values() for frame in trace.frames} == {-1}
+    assert sources_of_truth(facts) == {"Truth.java"}
     facts = facts_of_valid(java.run("heap=sites,thread=y,cutoff=0,format=b,file=s.hprof"))
     ours = [trace for trace in facts.traces.values() if any(frame.method.startswith("Truth.") for frame in trace.frames)]
     assert ours
     assert all(trace.thread for trace in ours)
+    assert sources_of_truth(facts) == {"Truth.java"}
     text = (AGENT8 / "Truth.java").read_text(encoding="utf-8").splitlines()
     lines = {site.frames[0].line for site in facts.sites if site.type == "Truth$Point"}
     assert [text[line - 1].strip() for line in lines] == ["last = new Point(i, last);"]

@@ -62,20 +62,29 @@ public final class Virtual {
         }
     }
 
-    static void startAndAwait(Runnable work, Thread.State state) throws InterruptedException {
-        Thread thread = Thread.ofVirtual().start(work);
+    static void await(Thread thread, Thread.State state) throws InterruptedException {
         while (thread.getState() != state) {
             Thread.sleep(1);
         }
     }
 
+    static void enterAndPark() {
+        enter(new CountDownLatch(1));
+        while (true) {
+            LockSupport.park();
+        }
+    }
+
     static void await() throws InterruptedException {
-        startAndAwait(Virtual::waitForBell, Thread.State.WAITING);
+        await(Thread.ofVirtual().start(Virtual::waitForBell), Thread.State.WAITING);
+        Thread thread;
         synchronized (GATE) {
-            startAndAwait(() -> enter(new CountDownLatch(1)), Thread.State.BLOCKED);
+            thread = Thread.ofVirtual().start(Virtual::enterAndPark);
+            await(thread, Thread.State.BLOCKED);
             System.out.println("ready");
             Thread.sleep(1500);
         }
+        await(thread, Thread.State.WAITING);
     }
 
     static void spinUntilFirst() {
