@@ -1,4 +1,4 @@
-/* SPEC.md 4: the top-level records but for heap dumps. */
+/* SPEC.md 4: the top-level records other than heap dumps. */
 #ifndef HPROF_FUZZ_ORACLE_RECORDS_H
 #define HPROF_FUZZ_ORACLE_RECORDS_H
 

@@ -55,20 +55,18 @@ def _is_marked(pid: int, mark: str) -> bool:
 def _family(leader: int, mark: str) -> list[int]:
     """The processes of the leader's session, those whose environment has the mark, as daemons of the leader, and all that descend
     from one of them."""
-    parents: dict[int, tuple[int, int]] = {}  # parent and session
-    started: dict[int, int] = {}
+    known: dict[int, tuple[int, int, int]] = {}  # parent, session, and when it was started
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
                 words = Path(entry.path, "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             except OSError:  # it has ended
                 continue
-            parents[int(entry.name)] = int(words[1]), int(words[3])
-            started[int(entry.name)] = int(words[19])
-    family = {pid for pid, (_, session) in parents.items() if session == leader} | {leader}
-    later = {pid for pid, when in started.items() if when >= started.get(leader, 0)} - family
-    family |= {pid for pid in later if _is_marked(pid, mark)}
-    while more := {pid for pid, (parent, _) in parents.items() if parent in family} - family:
+            known[int(entry.name)] = int(words[1]), int(words[3]), int(words[19])
+    family = {pid for pid, (_, session, _) in known.items() if session == leader} | {leader}
+    first = known[leader][2] if leader in known else 0
+    family |= {pid for pid, (_, _, when) in known.items() if when >= first and pid not in family and _is_marked(pid, mark)}
+    while more := {pid for pid, (parent, _, _) in known.items() if parent in family} - family:
         family |= more
     return sorted(family)
 
@@ -194,9 +192,7 @@ class Session:
         self._process = None
         if process is None:
             return
-        family = [
-            pid for pid in _family(process.pid, self._mark) if pid != process.pid
-        ]  # one of them may have a session of its own
+        family = {*_family(process.pid, self._mark)} - {process.pid}  # one of them may have a session of its own
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         for pid in family:

@@ -37,6 +37,12 @@ static struct kind kind_of(unsigned tag, unsigned id_size)
     }
 }
 
+/* From the count of a body whose fixed part is there. */
+static uint64_t counted_length(const uint8_t *body, struct kind kind)
+{
+    return kind.fixed + (uint64_t)get_u4(body + kind.fixed - 4) * kind.entry;
+}
+
 uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
 {
     struct kind kind = kind_of(tag, body->id_size);
@@ -44,7 +50,7 @@ uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
     *least = kind.fixed;
     if (!kind.is_defined || (kind.has_tail && (!kind.entry || body->size < kind.fixed)))
         return LENGTH_ANY;
-    return kind.entry ? kind.fixed + (uint64_t)get_u4(body->at + kind.fixed - 4) * kind.entry : kind.fixed;
+    return kind.entry ? counted_length(body->at, kind) : kind.fixed;
 }
 
 /* ---- What follows ---- */
@@ -53,10 +59,7 @@ uint64_t right_length(unsigned tag, const struct sight *body, uint64_t *least)
  * sight. Any bytes may resemble the header of a long string. */
 static bool may_be_long(const struct sight *s, uint64_t body, const struct walk_item *record, struct kind kind)
 {
-    if (!kind.entry)
-        return false;
-    return body + kind.fixed > s->size ||
-           record->length == kind.fixed + (uint64_t)get_u4(s->at + body + kind.fixed - 4) * kind.entry;
+    return kind.entry && (body + kind.fixed > s->size || record->length == counted_length(s->at + body, kind));
 }
 
 /* Whether a record at an offset is plausible: its tag is defined, its kind allows its length, and a heap dump record begins with
