@@ -96,6 +96,7 @@ DUMP = {
     "covered": 3,
 }
 LOST = {**DUMP, "how": "plain", "content": "Node: 0 instead of 3", "fine": False, "reason": "It loses <nodes>."}
+NOT_COMPARED = {**DUMP, "how": "by hand", "content": "not compared", "objects": 0, "covered": 0}
 LEFT_OUT = {"how": "core", "why": "no core file"}
 REPORT: dict[str, Any] = {
     "run": {"date": "2026-01-01", "machine": "m", "python": "3", "java": "17"},
@@ -113,7 +114,7 @@ REPORT: dict[str, Any] = {
             "profile": "sa",
             "ran": True,
             "why_not": "",
-            "dumps": [DUMP, LOST],
+            "dumps": [DUMP, LOST, NOT_COMPARED],
             "left_out": [LEFT_OUT],
         }
     ],
@@ -246,3 +247,25 @@ def test_a_dump_says_what_was_found_and_why_it_is_expected(tmp_path: Path) -> No
     command = "conformance/run --readers none --producers p"
     for words in ("Producer p 17: plain", "REF-002 3", "profile sa", "Node: 0 instead of 3", "It loses <nodes>.", command):
         assert words in detail, words
+
+
+def test_the_names_of_cases_stay_above_the_cells_that_are_scrolled_beneath(tmp_path: Path) -> None:
+    """Paler cells are drawn by themselves, above what has no height of its own."""
+    act = """
+        document.querySelectorAll("#real button").forEach(one => one.classList.add("expected"));
+        document.querySelector("#real").style.width = "3000px";
+        document.querySelector("#real").parentElement.scrollLeft = 1600;
+        document.querySelector("#real").scrollIntoView();
+        const box = document.querySelector("#real th[scope=row]").getBoundingClientRect();
+        document.body.dataset.above = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).textContent;
+    """
+    assert 'data-above="one"' in shown(tmp_path, act=act)
+
+
+def test_content_that_was_not_compared_is_not_green(tmp_path: Path) -> None:
+    producers = shown(tmp_path).split('id="by-case"')[0]
+    assert re.findall(r'class="cell ([^"]*)" type="button">([^<]*)</button>', producers) == [
+        ("good", "right"),
+        ("bad expected", "Node: 0 instead of 3"),
+        ("none", "not compared"),
+    ]
