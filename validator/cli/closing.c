@@ -32,10 +32,9 @@ static void add(struct line *line, const char *before, const char *text)
 
 static void add_count(struct line *line, const char *before, uint64_t count, const char *noun)
 {
-    char number[NUMBER_SIZE], text[NUMBER_SIZE + 16];
+    char text[NUMBER_SIZE];
 
-    snprintf(text, sizeof text, "%s %s%s", format_exact(number, count), noun, plural(count));
-    add(line, before, text);
+    add(line, before, format_counted(text, count, noun));
 }
 
 static const char *verdict_word(const struct hprof_summary *s)

@@ -94,3 +94,11 @@ const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
+
+const char *format_counted(char out[NUMBER_SIZE], uint64_t count, const char *noun)
+{
+    char number[NUMBER_SIZE];
+
+    snprintf(out, NUMBER_SIZE, "%.26s %.19s%s", format_exact(number, count), noun, plural(count));
+    return out;
+}

@@ -11,6 +11,8 @@ const char *format_size(char out[NUMBER_SIZE], uint64_t bytes);
 const char *format_count(char out[NUMBER_SIZE], uint64_t count); /* exact below a million */
 /* All digits, in groups of three: "60,300". */
 const char *format_exact(char out[NUMBER_SIZE], uint64_t count);
+/* With what is counted, of 20 letters at most: "60,300 objects", "1 root". */
+const char *format_counted(char out[NUMBER_SIZE], uint64_t count, const char *noun);
 const char *format_rate(char out[NUMBER_SIZE], uint64_t bytes, double seconds);
 const char *format_seconds(char out[NUMBER_SIZE], double seconds);
 const char *format_countdown(char out[NUMBER_SIZE], double seconds);

@@ -380,18 +380,18 @@ static void put_head(const struct page *p, const char *name)
     if (s->incomplete)
         fputs(report_missing(s, missing), p->out);
     if (s->errors > 0)
-        fprintf(p->out, ", %s error%s", format_exact(number, s->errors), plural(s->errors));
+        fprintf(p->out, ", %s", format_counted(number, s->errors, "error"));
     if (s->warnings > 0)
-        fprintf(p->out, ", %s warning%s", format_exact(number, s->warnings), plural(s->warnings));
+        fprintf(p->out, ", %s", format_counted(number, s->warnings, "warning"));
     fputs("</p>\n<p class=facts>", p->out);
     put_text(p->out, s->producer[0] != '\0' ? s->producer : "unknown producer");
     fprintf(p->out, ", %s, version %s, IDs of %u bytes", format_size(number, s->bytes), s->version, s->id_size);
     if (s->compressed)
         fprintf(p->out, ", gzip %s", format_size(number, s->file_bytes));
-    fprintf(p->out, ", %s objects", format_exact(number, stats_objects(p->stats)));
-    fprintf(p->out, ", %s roots", format_exact(number, stats_roots(p->stats)));
-    fprintf(p->out, ", %s strings", format_exact(number, p->stats->records[1].number));
-    fprintf(p->out, " with %s bytes of text</p>\n", format_exact(number, p->stats->string_bytes));
+    fprintf(p->out, ", %s", format_counted(number, stats_objects(p->stats), "object"));
+    fprintf(p->out, ", %s", format_counted(number, stats_roots(p->stats), "root"));
+    fprintf(p->out, ", %s", format_counted(number, p->stats->records[1].number, "string"));
+    fprintf(p->out, " with %s of text</p>\n", format_counted(number, p->stats->string_bytes, "byte"));
 }
 
 void stats_print_page(const struct stats *stats, struct hprof_reader *reader, const char *name, FILE *out)

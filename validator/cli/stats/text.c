@@ -150,8 +150,8 @@ static void print_strings(const struct stats *stats, FILE *out)
 {
     char number[NUMBER_SIZE], bytes[NUMBER_SIZE], longest[NUMBER_SIZE];
 
-    fprintf(out, "Strings: %s, %s bytes of text, the longest %s bytes\n", format_exact(number, stats->records[1].number),
-            format_exact(bytes, stats->string_bytes), format_exact(longest, stats->longest_string));
+    fprintf(out, "Strings: %s, %s of text, the longest %s\n", format_exact(number, stats->records[1].number),
+            format_counted(bytes, stats->string_bytes, "byte"), format_counted(longest, stats->longest_string, "byte"));
 }
 
 static void print_heap_dumps(const struct stats *stats, FILE *out, bool decimal)
@@ -161,9 +161,9 @@ static void print_heap_dumps(const struct stats *stats, FILE *out, bool decimal)
 
     fprintf(out, "Heap dumps: %s\n", format_exact(records, stats->heap_dump_count));
     for (size_t i = 0; i < stats->heap_dumps.count && i < HEAP_DUMPS_SHOWN; i++)
-        fprintf(out, "  at %s: %s record%s, %s, %s objects, %s roots\n", format_offset(offset, heaps[i].offset, decimal),
-                format_exact(records, heaps[i].records), plural(heaps[i].records), format_size(size, heaps[i].bytes),
-                format_exact(objects, heaps[i].objects), format_exact(roots, heaps[i].roots));
+        fprintf(out, "  at %s: %s, %s, %s, %s\n", format_offset(offset, heaps[i].offset, decimal),
+                format_counted(records, heaps[i].records, "record"), format_size(size, heaps[i].bytes),
+                format_counted(objects, heaps[i].objects, "object"), format_counted(roots, heaps[i].roots, "root"));
     if (stats->heap_dump_count > HEAP_DUMPS_SHOWN)
         fprintf(out, "  and %s more\n", format_exact(records, stats->heap_dump_count - HEAP_DUMPS_SHOWN));
 }
@@ -175,11 +175,11 @@ static void print_damage(const struct stats *stats, FILE *out, bool decimal)
 
     if (stats->damage.number == 0)
         return;
-    fprintf(out, "Damage: %s bytes in %s place%s\n", format_exact(number, stats->damage.bytes),
-            format_exact(offset, stats->damage.number), plural(stats->damage.number));
+    fprintf(out, "Damage: %s in %s\n", format_counted(number, stats->damage.bytes, "byte"),
+            format_counted(offset, stats->damage.number, "place"));
     for (size_t i = 0; i < stats->damaged.count && i < DAMAGE_SHOWN; i++)
-        fprintf(out, "  at %s: %s bytes: %s\n", format_offset(offset, damaged[i].offset, decimal),
-                format_exact(number, damaged[i].size), damaged[i].what);
+        fprintf(out, "  at %s: %s: %s\n", format_offset(offset, damaged[i].offset, decimal),
+                format_counted(number, damaged[i].size, "byte"), damaged[i].what);
     if (stats->damage.number > DAMAGE_SHOWN)
         fprintf(out, "  and %s more\n", format_exact(number, stats->damage.number - DAMAGE_SHOWN));
 }
@@ -214,8 +214,9 @@ static void print_some_threads(const struct stats *stats, struct hprof_reader *r
     char number[NUMBER_SIZE], frames[NUMBER_SIZE], text[FRAME_SIZE];
     size_t shown = 0;
 
-    fprintf(out, "Threads: %s, with %s frames%s\n", format_exact(number, stats->threads.count),
-            format_exact(frames, count_frames(stats)), stats->threads.count > 0 ? "; --threads prints their stacks" : "");
+    fprintf(out, "Threads: %s, with %s%s\n", format_exact(number, stats->threads.count),
+            format_counted(frames, count_frames(stats), "frame"),
+            stats->threads.count > 0 ? "; --threads prints their stacks" : "");
     for (size_t i = 0; i < stats->threads.count && shown < THREADS_SHOWN; i++) {
         const struct trace_stats *trace = stats_trace(stats, &threads[i]);
 
