@@ -10,11 +10,11 @@ import selectors
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from hprof_conformance import steps
 from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello, parse_reply, request
 
 MOST_MEMORY = 4 << 30
@@ -103,21 +103,14 @@ def error_line(errors: str) -> str:
     return " ".join(lines[at : at + 1 + more])[:_LONGEST_MESSAGE]
 
 
-class StoppedError(Exception):
-    """The run ends before the reader has answered."""
-
-
 class Session:
-    def __init__(
-        self, command: list[str], directory: Path, limits: Limits | None = None, stop: threading.Event | None = None
-    ) -> None:
-        """`directory` is for what the reader writes. Once `stop` is set, waiting for the reader raises StoppedError."""
+    def __init__(self, command: list[str], directory: Path, limits: Limits | None = None) -> None:
+        """`directory` is for what the reader writes. When the run ends early, waiting for the reader raises StoppedError."""
         self._command = command
         self._directory = directory
         self._limits = limits or Limits()
         self._process: subprocess.Popen[bytes] | None = None
         self._pending = b""
-        self._stop = stop or threading.Event()
         self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 # has no name, so the reader cannot replace it
         self._family: Family = set()  # of the process, as it was last seen
         self.hello: Hello | None = None
@@ -140,7 +133,7 @@ class Session:
                 preexec_fn=_adopt,
             )
             self._pending = b""
-            line = self._line(_START_TIMEOUT)
+            line = self._line(_START_TIMEOUT, f"{Path(self._command[0]).name}: no hello yet")
             if isinstance(line, Reply):
                 flushed = "; is the line flushed?" if line.outcome == "hung" else ""
                 raise ProtocolError(f"no hello: {line.outcome}: {line.message}{flushed}")
@@ -161,7 +154,7 @@ class Session:
             assert process is not None and process.stdin is not None
             process.stdin.write(request(case, file).encode())
             process.stdin.flush()
-            line = self._line(seconds)
+            line = self._line(seconds, f"{case}: no answer yet")
             return Reply(case, line.outcome, line.message) if isinstance(line, Reply) else parse_reply(line, case)
         except BrokenPipeError:
             found = self._ended()
@@ -204,16 +197,18 @@ class Session:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 
-    def _line(self, seconds: float) -> str | Reply:
+    def _line(self, seconds: float, waiting: str) -> str | Reply:
         """The next line, or why there is none."""
+        step = steps.Step()
         process = self._process
         assert process is not None and process.stdout is not None
         until = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._pending:
-                if self._stop.is_set():
-                    raise StoppedError
+                if steps.stopping.is_set():
+                    raise steps.StoppedError
+                step.goes_on(waiting)
                 self._family = _family(process.pid, self._family)
                 if _resident(self._family, self._limits.memory) > self._limits.memory:
                     self.stop()

@@ -221,7 +221,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> report.Json:
     reader = Reader("test", "Test", "1", "test", "", "", "own", Path(__file__).parent / "own-reader", {})
     some = cases.read_cases(ROOT, tmp_path_factory.mktemp("truth"), ["valid/gzip-one-*"])
     assert len(some) == 3
-    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, matrix.Cases(some), Limits(), print)
+    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, matrix.Cases(some), Limits())
     assert row.why_not.startswith("calibration: ")  # whose counts are wrong never counts
     row.why_not = ""
     row.cells = [matrix.Cell(one, (reply := accepted()), outcomes.assess(one, hello(), reply), 0.1) for one in some]
@@ -499,10 +499,10 @@ def test_a_reader_that_cannot_be_built_fails(tmp_path: Path) -> None:
     broken = replace(jol, replace={"class": "clas"}, folder=tmp_path)
     (tmp_path / "Jol.java").write_text("clas Jol {}", encoding="utf-8")
     (tmp_path / "pom.xml").write_text((jol.folder / "pom.xml").read_text(encoding="utf-8"), encoding="utf-8")
-    row = matrix.run_reader(ROOT, tmp_path / "build", broken, matrix.Cases([]), Limits(), lambda words: None)
+    row = matrix.run_reader(ROOT, tmp_path / "build", broken, matrix.Cases([]), Limits())
     made = report.make([row], [], {}, {}, [])
     assert report.fails_calibration(made["readers"][0]) and "ended with" in row.why_not
-    absent = matrix.run_reader(ROOT, tmp_path, replace(jol, kind="none", why="no"), matrix.Cases([]), Limits(), lambda words: None)
+    absent = matrix.run_reader(ROOT, tmp_path, replace(jol, kind="none", why="no"), matrix.Cases([]), Limits())
     assert not report.fails_calibration(report.make([absent], [], {}, {}, [])["readers"][0])
 
 
@@ -516,7 +516,7 @@ def test_a_producer_that_fails_is_a_surprise(
 
     (one,) = (each for each in read_producers(ROOT) if each.name == "hprof-gen")
     monkeypatch.setitem(ways.KINDS, "hprof-gen", raises)
-    found = producers.run(ROOT, tmp_path, one, lambda words: None, None, False)
+    found = producers.run(ROOT, tmp_path, one, None, False)
     assert (found["ran"], found["why_not"], len(found["surprises"])) == (False, str(error), surprises)
 
 
