@@ -72,13 +72,15 @@ def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None =
         ("accept", Reply("a/b", "accepted", counts={"instances": 2}, failed={"object_arrays": "no"}), outcomes.REFUSED_PARTLY),
         ("accept", Reply("a/b", "accepted", counts={"instances": 1}, failed={"object_arrays": "no"}), outcomes.WRONG_COUNTS),
         ("reject", Reply("a/b", "accepted", counts={"instances": 1}, failed={"object_arrays": "no"}), outcomes.NOTICED),
+        ("reject", Reply("a/b", "accepted", counts={"instances": 1}, digests={"object_arrays": ONE}, failed={"statics": "no"}),
+         outcomes.SILENT_LOSS),  # it never gives static fields
         ("either", accepted(), outcomes.COUNTS_RIGHT),
         ("either", accepted(entry=NOTHING), outcomes.COUNTS_RIGHT),
         ("either", accepted(instances=1), outcomes.WRONG_COUNTS),
         ("either", Reply("a/b", "rejected", "no"), outcomes.REJECTED),
         ("either", Reply("a/b", "out of memory", "no"), outcomes.OUT_OF_MEMORY),
     ],
-)
+)  # fmt: skip
 def test_outcomes(should: str, reply: Reply, outcome: str) -> None:
     assert outcomes.assess(case(should), hello(), reply).outcome == outcome
 
