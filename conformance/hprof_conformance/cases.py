@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hprof_corpus
-from hprof_conformance import gold
+from hprof_conformance import gold, steps
 from hprof_conformance.command import RefusedError
 from hprof_conformance.files import read_json
 from hprof_conformance.protocol import Entry
@@ -315,7 +315,7 @@ _CONTROLS = 20
 
 def _read(listed: list[_Listed], truths: Truths) -> list[Case]:
     found = []
-    for one in listed:
+    for one in steps.each("the truth about each dump", listed, len(listed)):
         truth, features, size = truths.of(one)
         if one.has_content and truth.exact is None:
             raise RefusedError(f"{one.file}: the Python reader does not read its content, which corpus/manifest.json has")

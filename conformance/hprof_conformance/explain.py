@@ -307,8 +307,9 @@ class Explainer:
         return ""
 
 
-def in_words(case: Case, asked: list[tuple[str, Difference]]) -> list[str]:
-    """Of differences that readers have in one dump: each in words, or empty."""
+def in_words(of_a_dump: tuple[Case, list[tuple[str, Difference]]]) -> list[str]:
+    """Of differences that readers have in one dump, each with the form of its references: each in words, or empty."""
+    case, asked = of_a_dump
     explainers: dict[str, Explainer] = {}
     found = []
     for references, one in asked:

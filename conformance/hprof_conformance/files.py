@@ -8,8 +8,9 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from hprof_conformance import steps
 from hprof_conformance.command import RefusedError
 
 
@@ -27,10 +28,21 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise RefusedError(f"{path}: {error}") from error
 
 
+def _is_mine(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Waits until no other thread or run builds in the folder. The lock ends with the process, however it ends."""
+    """Waits until no other thread or run builds in the folder. The lock ends with the process, however it ends. Raises
+    StoppedError."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        step = steps.Step()
+        while not _is_mine(file):
+            step.wait(f"waits for another run, which builds in {folder}")
         yield

@@ -215,12 +215,8 @@ def _run() -> int:
     root: Path = asked.root
     build = cases.work_folder(root)
     all_readers, all_producers = readers.read_readers(root), producers.read_producers(root)
-
-    def progress(words: str) -> None:
-        if not asked.quiet:
-            print(words, file=sys.stderr, flush=True)
-
-    steps.show(progress)
+    if not asked.quiet:
+        steps.show_all()
     all_cases = cases.names(root)
     if asked.list and asked.cases:
         print("\n".join(cases.chosen_names(root, asked.cases)))
@@ -230,12 +226,11 @@ def _run() -> int:
         return 0
     if cases.is_installed(root) and not (asked.reader or asked.producer or asked.filter):
         raise RefusedError("name a reader by --reader; those of the project are built in its source tree")
-    folder = _report_folder(asked, build)
+    folder, jobs = _report_folder(asked, build), max(asked.jobs, 1)
     some_readers, some_producers = chosen_readers(asked, all_readers), chosen_producers(asked, all_producers)
     chosen: list[cases.Case] = []
     controls: list[cases.Case] = []
     if some_readers:
-        progress("reading the corpus")
         chosen = cases.read_cases(root, build / "truth", asked.cases)
         if not chosen:
             raise RefusedError("no case matches")
@@ -244,14 +239,14 @@ def _run() -> int:
     accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None
     made = []
     for one in some_producers:
-        made.append(producers.run(root, build, one, progress, accept, asked.gold))
+        made.append(producers.run(root, build, one, accept, asked.gold))
         if made[-1]["why_not"]:
-            progress(f"{one.title}: {made[-1]['why_not']}")
+            steps.say(f"{one.title}: {made[-1]['why_not']}")
     fed = matrix.Cases(chosen, controls, cases.needs(root))
-    rows = matrix.run(root, build / "readers", some_readers, fed, limits, max(asked.jobs, 1), progress)
+    rows = matrix.run(root, build / "readers", some_readers, fed, limits, jobs)
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
-    result = report.make(rows, chosen, known, surprises, made, max(asked.jobs, 1), progress)
+    result = report.make(rows, chosen, known, surprises, made, jobs)
     for name, text_of in RESULTS.items():
         (folder / name).write_text(text_of(result), encoding="utf-8")
     return _conclude(asked, result, folder)

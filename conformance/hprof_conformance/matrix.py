@@ -7,14 +7,12 @@ import shlex
 import shutil
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hprof_conformance import calibration, readers
+from hprof_conformance import calibration, readers, steps
 from hprof_conformance.calibration import Step
 from hprof_conformance.cases import Case
 from hprof_conformance.command import RefusedError
@@ -65,12 +63,12 @@ def _why_not(error: OSError) -> str:
     return script.get(error.errno or 0, error.strerror or str(error))
 
 
-def own_commands(reader: Reader, progress: Callable[[str], None], stop: threading.Event | None = None) -> tuple[list[str], str]:
+def own_commands(reader: Reader) -> tuple[list[str], str]:
     """What starts the reader, and what a shell takes to run it on FILE. A program that says hello, even a malformed hello, speaks
     the protocol; any other is started once for each dump."""
     program = [str(reader.folder)]
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(program, Path(folder), stop=stop)
+        session = Session(program, Path(folder))
         try:
             session.start()
         except FieldsError:
@@ -79,7 +77,7 @@ def own_commands(reader: Reader, progress: Callable[[str], None], stop: threadin
             raise RefusedError(f"{program[0]}: cannot be started: {_why_not(error)}") from error
         except ProtocolError as error:
             words = "started once for each dump, and only its exit status counts, because there is no hello"
-            progress(f"{reader.title}: {words}: {str(error).removeprefix('no hello: ')}")
+            steps.say(f"{reader.title}: {words}: {str(error).removeprefix('no hello: ')}")
             serve = [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, *program]
             return serve, shlex.join([*program, readers.FILE])
         finally:
@@ -87,19 +85,11 @@ def own_commands(reader: Reader, progress: Callable[[str], None], stop: threadin
     return program, readers.one_request(program)
 
 
-def run_reader(
-    root: Path,
-    build: Path,
-    reader: Reader,
-    cases: Cases,
-    limits: Limits,
-    progress: Callable[[str], None],
-    stop: threading.Event | None = None,
-) -> Row:
+def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Limits) -> Row:
     row = Row(reader)
     try:
         if reader.kind == "own":
-            command, row.by_hand = own_commands(reader, progress, stop)
+            command, row.by_hand = own_commands(reader)
         else:
             command = readers.command(root, reader, build / reader.name)
             row.by_hand = readers.by_hand(root, reader, build / reader.name)
@@ -109,7 +99,7 @@ def run_reader(
             row.calibration = [Step("it is built", False, str(error))]
         return row
     folder = Path(tempfile.mkdtemp(prefix=f"hprof-{reader.name}-"))
-    session = Session(command, folder, limits, stop)
+    session = Session(command, folder, limits)
     try:
         row.calibration = calibration.calibrate(session, folder, None if reader.kind == "own" else reader, cases.needs)
         row.hello = session.hello
@@ -117,11 +107,8 @@ def run_reader(
         if failed or row.hello is None:
             row.why_not = "calibration: " + "; ".join(f"{step.what}: {step.found}" for step in failed)
             return row
-        replies = []
-        for number, case in enumerate(cases.chosen):
-            replies.append((case, *_ask(session, folder, case)))
-            if number % 100 == 99:
-                progress(f"{reader.title}: {number + 1} of {len(cases.chosen)}")
+        chosen = steps.each(reader.title, cases.chosen, len(cases.chosen))
+        replies = [(case, *_ask(session, folder, case)) for case in chosen]
         controls = [_ask(session, folder, case)[0] for case in cases.controls]
         row.ended = session.end()
         valid = [*controls, *(reply for case, reply, _ in replies if case.should == "accept" and not case.rules)]
@@ -148,31 +135,18 @@ def _ask(session: Session, folder: Path, case: Case) -> tuple[Reply, float]:
     return reply, seconds
 
 
-def run(
-    root: Path,
-    build: Path,
-    chosen: list[Reader],
-    cases: Cases,
-    limits: Limits,
-    jobs: int,
-    progress: Callable[[str], None],
-) -> list[Row]:
+def run(root: Path, build: Path, chosen: list[Reader], cases: Cases, limits: Limits, jobs: int) -> list[Row]:
     """Rows in the order of the readers."""
-    lock, stop = threading.Lock(), threading.Event()
-
-    def say(words: str) -> None:
-        with lock:
-            progress(words)
 
     def one(reader: Reader) -> Row:
-        row = run_reader(root, build, reader, cases, limits, say, stop)
-        say(f"{reader.title}: {f'{len(row.cells)} cases' if row.ran else row.why_not}")
+        row = run_reader(root, build, reader, cases, limits)
+        steps.say(f"{reader.title}: {f'{len(row.cells)} cases' if row.ran else row.why_not}")
         return row
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
             return list(pool.map(one, chosen))
         except BaseException:
-            stop.set()  # else the pool waits until each reader has met all cases
+            steps.stopping.set()  # else the pool waits until each reader has met all cases
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -158,7 +158,8 @@ def _claimed(case: Case, hello: Hello, reply: Reply, notices: Notices) -> Verdic
     words = "; ".join(f"{one.what}: {one.found} instead of {one.expected}" for one in found)
     if case.should in ("accept", "either"):
         return Verdict(_of_valid(counts, entries, hello, compares), words, found)
-    said = [*notices.that_count(reply.notices), *(f"{name}: {error}" for name, error in reply.failed.items())]
+    failed = [f"{name}: {error}" for name, error in reply.failed.items() if name in hello.digests]
+    said = [*notices.that_count(reply.notices), *failed]
     if said:
         return Verdict(NOTICED, "; ".join(said)[:500], found)
     if found:

@@ -7,11 +7,10 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance import expectations, facts, jvms, ways
+from hprof_conformance import expectations, facts, jvms, steps, ways
 from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, outcome_of_dump
@@ -204,7 +203,7 @@ def _failed(found: Json, error: Exception) -> Json:
     return found
 
 
-def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], None], accept: Accept | None, gold: bool) -> Json:
+def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold: bool) -> Json:
     found: Json = {
         "name": producer.name,
         "title": producer.title,
@@ -231,7 +230,7 @@ def run(root: Path, build: Path, producer: Producer, progress: Callable[[str], N
     kept: list[Gold] = []
     try:
         for dump in ways.KINDS[producer.kind](setting):
-            progress(f"{producer.title}: {dump.how}{f': {dump.note}' if dump.note else ''}")
+            steps.say(f"{producer.title}: {dump.how}{f': {dump.note}' if dump.note else ''}")
             if dump.left_out:
                 found["left_out"].append({"how": dump.how, "why": dump.note})
                 continue

@@ -7,12 +7,11 @@ import json
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance import __version__
+from hprof_conformance import __version__, steps
 from hprof_conformance.cases import Case
 from hprof_conformance.expectations import Expectations, Surprise
 from hprof_conformance.explain import in_words
@@ -110,7 +109,7 @@ def _case(case: Case) -> Json:
     }
 
 
-def _words(rows: list[Row], jobs: int, progress: Callable[[str], None]) -> dict[tuple[str, str, str], str]:
+def _words(rows: list[Row], jobs: int) -> dict[tuple[str, str, str], str]:
     """By reader, case and count or entry: what is wrong. A dump is read once for all readers."""
     asked: dict[str, list[tuple[Row, Cell, Difference]]] = {}
     for row in rows:
@@ -118,14 +117,13 @@ def _words(rows: list[Row], jobs: int, progress: Callable[[str], None]) -> dict[
             if cell.verdict.outcome != UNSUPPORTED:
                 asked.setdefault(cell.case.name, []).extend((row, cell, one) for one in cell.verdict.differences)
     asked = {name: some for name, some in asked.items() if some}
-    cases = [some[0][1].case for some in asked.values()]
-    wrong = [[(row.hello.references if row.hello else "exact", one) for row, _, one in some] for some in asked.values()]
+    forms = {row.reader.name: row.hello.references for row in rows if row.hello}
+    wrong = [(some[0][1].case, [(forms[row.reader.name], one) for row, _, one in some]) for some in asked.values()]
     found: dict[tuple[str, str, str], str] = {}
     with ProcessPoolExecutor(jobs) as pool:
-        for number, ((name, some), words) in enumerate(zip(asked.items(), pool.map(in_words, cases, wrong), strict=True), 1):
+        all_words = steps.each("differences in words", pool.map(in_words, wrong), len(wrong))
+        for (name, some), words in zip(asked.items(), all_words, strict=True):
             found |= {(row.reader.name, name, one.what): each for (row, _, one), each in zip(some, words, strict=True) if each}
-            if number % 100 == 0:
-                progress(f"saying in words what is wrong: {number} of {len(asked)} dumps")
     return found
 
 
@@ -195,10 +193,9 @@ def make(
     surprises: dict[str, list[Surprise]],
     producers: list[Json],
     jobs: int = 1,
-    progress: Callable[[str], None] = lambda words: None,
 ) -> Json:
     now = datetime.datetime.now(datetime.UTC)
-    words = _words(rows, jobs, progress)
+    words = _words(rows, jobs)
     return {
         "format": 2,
         "run": {

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import selectors
 import signal
 import subprocess
 import tempfile
-import threading
 import time
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from hprof_conformance import steps
 from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello, parse_reply, request
 
 MOST_MEMORY = 4 << 30
@@ -29,7 +29,8 @@ _STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
 _METHOD = re.compile(r"^\tat (?:\S+/)?((?:\w+\.)+)([\w$<>]+\.[\w$<>]+)\(\S+:(\d+)\)", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:java|jdk\.internal|sun|kotlin)\.")
 _DEPTH = 3
-_MARK = "HPROF_CONFORMANCE_READER"  # in the environment of a reader and of what it starts
+_LIBC = ctypes.CDLL(None)
+_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 _ERROR = re.compile(r"(?=\S).*(?:panic|exception|error)", re.IGNORECASE)
 _LONGEST_MESSAGE = 300
 
@@ -45,30 +46,29 @@ class Limits:
         return self.seconds if is_small else self.seconds_large
 
 
-def _is_marked(pid: int, mark: str) -> bool:
-    try:
-        return f"{_MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
+def _adopt() -> None:
+    """In the process that becomes a reader: a daemon that it starts stays its child. Else its parent would be process 1."""
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _family(leader: int, mark: str) -> list[int]:
-    """The processes of the leader's session, those whose environment has the mark, as daemons of the leader, and all that descend
-    from one of them."""
-    known: dict[int, tuple[int, int, int]] = {}  # parent, session, and when it was started
+Family = set[tuple[int, int]]  # processes, each with the time of its start, because numbers are given again
+
+
+def _family(leader: int, known: Family) -> Family:
+    """The processes of the leader's session, those of `known` that still run, and all that descend from one of them."""
+    found: dict[int, tuple[int, int, int]] = {}  # parent, session, and when it was started
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
                 words = Path(entry.path, "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             except OSError:  # it has ended
                 continue
-            known[int(entry.name)] = int(words[1]), int(words[3]), int(words[19])
-    family = {pid for pid, (_, session, _) in known.items() if session == leader} | {leader}
-    first = known[leader][2] if leader in known else 0
-    family |= {pid for pid, (_, _, when) in known.items() if when >= first and pid not in family and _is_marked(pid, mark)}
-    while more := {pid for pid, (parent, _, _) in known.items() if parent in family} - family:
+            if words[0] != "Z":
+                found[int(entry.name)] = int(words[1]), int(words[3]), int(words[19])
+    family = {pid for pid, (_, session, when) in found.items() if session == leader or (pid, when) in known}
+    while more := {pid for pid, (parent, _, _) in found.items() if parent in family} - family:
         family |= more
-    return sorted(family)
+    return {(pid, found[pid][2]) for pid in family}
 
 
 def _pages(pid: int) -> int:
@@ -87,12 +87,12 @@ def _own_share(pid: int) -> int:
     return next((int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:")), 0)
 
 
-def resident(leader: int, mark: str, limit: int) -> int:
-    """Bytes that a process and all that it started hold in memory. What they share is only counted once if the sum is beyond
-    the limit, because that takes longer."""
-    family = _family(leader, mark)
-    found = sum(map(_pages, family)) * os.sysconf("SC_PAGESIZE")
-    return found if found <= limit else sum(map(_own_share, family))
+def _resident(family: Family, limit: int) -> int:
+    """Bytes that processes hold in memory. What they share is only counted once if the sum is beyond the limit, because that takes
+    longer."""
+    pids = [pid for pid, _ in family]
+    found = sum(map(_pages, pids)) * os.sysconf("SC_PAGESIZE")
+    return found if found <= limit else sum(map(_own_share, pids))
 
 
 def error_line(errors: str) -> str:
@@ -103,23 +103,16 @@ def error_line(errors: str) -> str:
     return " ".join(lines[at : at + 1 + more])[:_LONGEST_MESSAGE]
 
 
-class StoppedError(Exception):
-    """The run ends before the reader has answered."""
-
-
 class Session:
-    def __init__(
-        self, command: list[str], directory: Path, limits: Limits | None = None, stop: threading.Event | None = None
-    ) -> None:
-        """`directory` is for what the reader writes. Once `stop` is set, waiting for the reader raises StoppedError."""
+    def __init__(self, command: list[str], directory: Path, limits: Limits | None = None) -> None:
+        """`directory` is for what the reader writes. When the run ends early, waiting for the reader raises StoppedError."""
         self._command = command
         self._directory = directory
         self._limits = limits or Limits()
         self._process: subprocess.Popen[bytes] | None = None
         self._pending = b""
-        self._stop = stop or threading.Event()
         self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 # has no name, so the reader cannot replace it
-        self._mark = uuid.uuid4().hex
+        self._family: Family = set()  # of the process, as it was last seen
         self.hello: Hello | None = None
         self.starts = 0
 
@@ -136,11 +129,11 @@ class Session:
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 cwd=self._directory,
-                env={**os.environ, _MARK: self._mark},
                 start_new_session=True,
+                preexec_fn=_adopt,
             )
             self._pending = b""
-            line = self._line(_START_TIMEOUT)
+            line = self._line(_START_TIMEOUT, f"{Path(self._command[0]).name}: no hello yet")
             if isinstance(line, Reply):
                 flushed = "; is the line flushed?" if line.outcome == "hung" else ""
                 raise ProtocolError(f"no hello: {line.outcome}: {line.message}{flushed}")
@@ -161,7 +154,7 @@ class Session:
             assert process is not None and process.stdin is not None
             process.stdin.write(request(case, file).encode())
             process.stdin.flush()
-            line = self._line(seconds)
+            line = self._line(seconds, f"{case}: no answer yet")
             return Reply(case, line.outcome, line.message) if isinstance(line, Reply) else parse_reply(line, case)
         except BrokenPipeError:
             found = self._ended()
@@ -192,29 +185,32 @@ class Session:
         self._process = None
         if process is None:
             return
-        family = {*_family(process.pid, self._mark)} - {process.pid}  # one of them may have a session of its own
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        for pid in family:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        until = time.monotonic() + _PATIENCE
+        while (family := _family(process.pid, self._family)) and time.monotonic() < until:
+            for pid, _ in family:  # which may start another one before it ends
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+        self._family = set()
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 
-    def _line(self, seconds: float) -> str | Reply:
+    def _line(self, seconds: float, waiting: str) -> str | Reply:
         """The next line, or why there is none."""
+        step = steps.Step()
         process = self._process
         assert process is not None and process.stdout is not None
         until = time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._pending:
-                if self._stop.is_set():
-                    raise StoppedError
-                if resident(process.pid, self._mark, self._limits.memory) > self._limits.memory:
+                if steps.stopping.is_set():
+                    raise steps.StoppedError
+                step.goes_on(waiting)
+                self._family = _family(process.pid, self._family)
+                if _resident(self._family, self._limits.memory) > self._limits.memory:
                     self.stop()
                     return Reply("", "out of memory", f"more than {self._limits.memory} bytes")
                 if os.fstat(self._errors.fileno()).st_size > MOST_ERRORS:

@@ -1,34 +1,79 @@
-"""Steps that take long, such as the build of a crate: what they do, and for how long."""
+"""Steps that take long, such as the build of a crate: what they do, and for how long; and how they end when the run ends early."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-_STEP = 20.0  # seconds: what takes longer is shown
-_say: Callable[[str], None] = lambda words: None  # noqa: E731 # shows progress
+_EVERY = 20.0  # seconds: what takes longer is shown
+_POLL = 0.1
+_is_quiet = True  # whoever builds is many calls away from the run that shows it
+
+stopping = threading.Event()  # the run ends early
+
+T = TypeVar("T")
 
 
-def show(say: Callable[[str], None]) -> None:
-    """From now on, `say` gets a line for each step that takes long, again and again until it ends."""
-    global _say  # whoever builds is many calls away from the run that shows it
-    _say = say
+class StoppedError(Exception):
+    """The run ends before a step has."""
+
+
+def show_all() -> None:
+    """From now on, what is said goes to standard error."""
+    global _is_quiet
+    _is_quiet = False
+
+
+def say(words: str) -> None:
+    if not _is_quiet:
+        sys.stderr.write(f"{words}\n")
+        sys.stderr.flush()
+
+
+class Step:
+    """Begins when it is made."""
+
+    def __init__(self) -> None:
+        self._began = self._shown = time.monotonic()
+
+    def goes_on(self, words: str) -> None:
+        """To be called often: what takes long is said every 20 seconds."""
+        now = time.monotonic()
+        if now - self._shown >= _EVERY:
+            self._shown = now
+            say(f"{words}, {now - self._began:.0f} s")
+
+    def wait(self, words: str) -> None:
+        """For a moment. Raises StoppedError."""
+        if stopping.wait(_POLL):
+            raise StoppedError
+        self.goes_on(words)
 
 
 def run(command: Sequence[str | Path], folder: Path, log: Path) -> int:
-    """The status of a command whose output is for a log."""
+    """The status of a command whose output is for a log. Raises StoppedError."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
+    step = Step()
     with log.open("wb") as out:
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-        while True:
-            try:
-                return process.wait(_STEP)
-            except subprocess.TimeoutExpired:
-                _say(f"{Path(command[0]).name}, {time.monotonic() - began:.0f} s: its output is in {log}")
-            except BaseException:
-                process.kill()
-                process.wait()
-                raise
+        try:
+            while process.poll() is None:
+                step.wait(f"{Path(command[0]).name}: its output is in {log}")
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    return process.returncode
+
+
+def each(words: str, items: Iterable[T], number: int) -> Iterator[T]:
+    """The items, and how many of them are done."""
+    step = Step()
+    for done, item in enumerate(items):
+        step.goes_on(f"{words}: {done} of {number}")
+        yield item

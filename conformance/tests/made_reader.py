@@ -29,6 +29,18 @@ def hello(**changes: object) -> None:
     say({**found, **changes})
 
 
+def daemon(pid_file: Path) -> None:
+    """Its parent ends at once; it has a session and an environment of its own, and 200 MB."""
+    if not os.fork():
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.chdir("/")
+        pid_file.write_text(str(os.getpid()), encoding="ascii")
+        os.execve(sys.executable, ["daemon", "-c", "import time; kept = bytearray(200 << 20); time.sleep(60)"], {})
+    os.wait()
+
+
 def answer(how: str, case: str, file: Path) -> None:
     if how == "crash":
         print("Segmentation fault, as it were", file=sys.stderr)
@@ -39,6 +51,9 @@ def answer(how: str, case: str, file: Path) -> None:
         kept = bytearray(200 << 20)
         time.sleep(60)
         del kept
+    if how == "daemon":
+        daemon(file.parent / "daemon.pid")
+        time.sleep(60)
     if how == "out-of-memory":
         sys.exit("java.lang.OutOfMemoryError: Java heap space")
     if how == "breach":

@@ -68,10 +68,10 @@ def test_another_process_waits_for_the_lock(tmp_path: Path) -> None:
 
 
 def test_a_step_that_takes_long_is_shown_and_one_that_fails_says_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "_STEP", 0.2)
+    monkeypatch.setattr(steps, "_EVERY", 0.2)
     said: list[str] = []
-    monkeypatch.setattr(steps, "_say", said.append)
+    monkeypatch.setattr(steps, "say", said.append)
     log = tmp_path / "log"
     with pytest.raises(NotHereError, match="sh ended with 3: no such crate"):
         javaproject.install(["sh", "-c", "sleep 1; echo no such crate; exit 3"], tmp_path, log)
-    assert said and all(words.startswith("sh, ") and str(log) in words for words in said)
+    assert said and all(words.startswith("sh: ") and str(log) in words for words in said)

@@ -72,13 +72,15 @@ def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None =
         ("accept", Reply("a/b", "accepted", counts={"instances": 2}, failed={"object_arrays": "no"}), outcomes.REFUSED_PARTLY),
         ("accept", Reply("a/b", "accepted", counts={"instances": 1}, failed={"object_arrays": "no"}), outcomes.WRONG_COUNTS),
         ("reject", Reply("a/b", "accepted", counts={"instances": 1}, failed={"object_arrays": "no"}), outcomes.NOTICED),
+        ("reject", Reply("a/b", "accepted", counts={"instances": 1}, digests={"object_arrays": ONE}, failed={"statics": "no"}),
+         outcomes.SILENT_LOSS),  # it never gives static fields
         ("either", accepted(), outcomes.COUNTS_RIGHT),
         ("either", accepted(entry=NOTHING), outcomes.COUNTS_RIGHT),
         ("either", accepted(instances=1), outcomes.WRONG_COUNTS),
         ("either", Reply("a/b", "rejected", "no"), outcomes.REJECTED),
         ("either", Reply("a/b", "out of memory", "no"), outcomes.OUT_OF_MEMORY),
     ],
-)
+)  # fmt: skip
 def test_outcomes(should: str, reply: Reply, outcome: str) -> None:
     assert outcomes.assess(case(should), hello(), reply).outcome == outcome
 
@@ -221,7 +223,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> report.Json:
     reader = Reader("test", "Test", "1", "test", "", "", "own", Path(__file__).parent / "own-reader", {})
     some = cases.read_cases(ROOT, tmp_path_factory.mktemp("truth"), ["valid/gzip-one-*"])
     assert len(some) == 3
-    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, matrix.Cases(some), Limits(), print)
+    row = matrix.run_reader(ROOT, Path("/nonexistent"), reader, matrix.Cases(some), Limits())
     assert row.why_not.startswith("calibration: ")  # whose counts are wrong never counts
     row.why_not = ""
     row.cells = [matrix.Cell(one, (reply := accepted()), outcomes.assess(one, hello(), reply), 0.1) for one in some]
@@ -499,10 +501,10 @@ def test_a_reader_that_cannot_be_built_fails(tmp_path: Path) -> None:
     broken = replace(jol, replace={"class": "clas"}, folder=tmp_path)
     (tmp_path / "Jol.java").write_text("clas Jol {}", encoding="utf-8")
     (tmp_path / "pom.xml").write_text((jol.folder / "pom.xml").read_text(encoding="utf-8"), encoding="utf-8")
-    row = matrix.run_reader(ROOT, tmp_path / "build", broken, matrix.Cases([]), Limits(), lambda words: None)
+    row = matrix.run_reader(ROOT, tmp_path / "build", broken, matrix.Cases([]), Limits())
     made = report.make([row], [], {}, {}, [])
     assert report.fails_calibration(made["readers"][0]) and "ended with" in row.why_not
-    absent = matrix.run_reader(ROOT, tmp_path, replace(jol, kind="none", why="no"), matrix.Cases([]), Limits(), lambda words: None)
+    absent = matrix.run_reader(ROOT, tmp_path, replace(jol, kind="none", why="no"), matrix.Cases([]), Limits())
     assert not report.fails_calibration(report.make([absent], [], {}, {}, [])["readers"][0])
 
 
@@ -516,7 +518,7 @@ def test_a_producer_that_fails_is_a_surprise(
 
     (one,) = (each for each in read_producers(ROOT) if each.name == "hprof-gen")
     monkeypatch.setitem(ways.KINDS, "hprof-gen", raises)
-    found = producers.run(ROOT, tmp_path, one, lambda words: None, None, False)
+    found = producers.run(ROOT, tmp_path, one, None, False)
     assert (found["ran"], found["why_not"], len(found["surprises"])) == (False, str(error), surprises)
 
 

@@ -152,7 +152,7 @@ def test_a_planted_loss_is_reported(name: str, right: str, wrong: str, tmp_path:
     chosen = cases.read_cases(ROOT, tmp_path / "truth", DUMPS)
     fed = matrix.Cases(chosen, needs=cases.needs(ROOT))
     planted = replace(reader, replace={**reader.replace, right: wrong})
-    row = matrix.run_reader(ROOT, Path(BUILD).resolve() / "planted", planted, fed, Limits(), lambda words: None)
+    row = matrix.run_reader(ROOT, Path(BUILD).resolve() / "planted", planted, fed, Limits())
     expected = expectations.read(ROOT / main.EXPECTATIONS / f"{name}.toml")
     seen = {cell.case.name: main.seen(cell) for cell in row.cells}
     found = expectations.compare(expected, seen, {*DUMPS}, complete=False)

@@ -44,7 +44,7 @@ def run(name: str, fed: matrix.Cases, folder: Path) -> matrix.Row:
     program.write_text(f'#!/bin/sh\nPYTHONPATH={package}:{BAD} exec {sys.executable} -B {BAD / name}.py "$@"\n')
     program.chmod(0o755)
     reader = Reader(name, name, "unknown", name, "", "", "own", program, {})
-    return matrix.run_reader(ROOT, folder, reader, fed, Limits(memory=500 << 20), lambda words: None)
+    return matrix.run_reader(ROOT, folder, reader, fed, Limits(memory=500 << 20))
 
 
 def surprises(row: matrix.Row, all_cases: list[Case]) -> list[str]:

@@ -41,6 +41,7 @@ def dump(tmp_path: Path) -> Path:
         ("crash", "crashed", "SIGABRT: Segmentation fault, as it were"),
         ("hang", "hung", "no answer after 5 s"),
         ("memory", "out of memory", "more than"),
+        ("daemon", "out of memory", "more than"),
         ("out-of-memory", "out of memory", "OutOfMemoryError"),
         ("breach", "crashed", "breach of the protocol"),
         ("other-case", "crashed", "asked for bad, answered another"),
@@ -73,6 +74,19 @@ def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
         assert one.starts == (1 if how == "surrogate" else 2)
     finally:
         one.stop()
+
+
+def test_a_daemon_ends_with_the_reader(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    dump = Path(shutil.copy(READER, own))
+    one = session("daemon", own)
+    try:
+        assert one.ask("bad", dump).outcome == "out of memory"
+    finally:
+        one.stop()
+    stat = Path("/proc", (own / "daemon.pid").read_text(encoding="ascii"), "stat")
+    assert not stat.exists() or ") Z " in stat.read_text(encoding="utf-8")
 
 
 HANGS = """
