@@ -301,6 +301,11 @@ def needs(root: Path) -> list[list[str]]:
     return [one.requires for one in _listed(root) if one.requires is not None]
 
 
+def words(root: Path) -> list[list[str]]:
+    """Of each case, what a pattern can match: its name and its rules."""
+    return [[one.name, *one.rules] for one in _listed(root)]
+
+
 def _is_chosen(one: _Listed, patterns: list[str]) -> bool:
     return not patterns or any(fnmatch.fnmatchcase(word, pattern) for word in (one.name, *one.rules) for pattern in patterns)
 

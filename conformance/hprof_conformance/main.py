@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -92,6 +93,10 @@ def arguments() -> argparse.Namespace:
         parser.error("--accept needs --update")
     if asked.accept and not (asked.finding or asked.failures):
         parser.error("--accept needs --finding, or --failures with --reason")
+    if asked.reader and asked.readers:
+        parser.error("--reader and --readers exclude each other")
+    if asked.update and asked.reader and not asked.failures:
+        parser.error("--update with --reader needs --failures")
     if asked.failures and not asked.reader:
         parser.error("--failures needs --reader")
     if asked.failures and asked.accept and not asked.reason:
@@ -110,6 +115,15 @@ def _named(names: list[str], known: list[str], what: str) -> set[str]:
     return found
 
 
+def _matching(patterns: list[str], names: Iterable[str], what: str) -> list[str]:
+    """The names that a pattern matches; all if there is no pattern. Each pattern has to match one."""
+    known = list(names)
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise RefusedError(f"no {what} matches '{pattern}'; --list shows all")
+    return [name for name in known if not patterns or any(fnmatchcase(name, each) for each in patterns)]
+
+
 def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> list[readers.Reader]:
     if asked.reader:
         return [readers.own_reader(asked.reader)]
@@ -126,9 +140,7 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
         return [producers.own_producer(asked.producer)]
     if asked.filter:
         one = producers.own_filter(asked.filter, asked.root)
-        return [
-            replace(one, ways=[way for way in one.ways if not asked.cases or any(fnmatchcase(way, each) for each in asked.cases)])
-        ]
+        return [replace(one, ways=_matching(asked.cases, one.ways, "dump for filters"))]
     if asked.reader or asked.producers == ["none"]:
         return []
     if not asked.huge:
@@ -218,6 +230,11 @@ def _run() -> int:
     if not asked.quiet:
         steps.show_all()
     all_cases = cases.names(root)
+    if not asked.filter:
+        _matching(asked.cases, {word for one in cases.words(root) for word in one}, "case")
+    _matching(asked.accept, all_cases | {way for one in all_producers for way in one.ways}, "case")
+    if asked.failures:
+        expectations.read(asked.failures)  # so that a mistake is told before the run
     if asked.list and asked.cases:
         print("\n".join(cases.chosen_names(root, asked.cases)))
         return 0
@@ -232,8 +249,6 @@ def _run() -> int:
     controls: list[cases.Case] = []
     if some_readers:
         chosen = cases.read_cases(root, build / "truth", asked.cases)
-        if not chosen:
-            raise RefusedError("no case matches")
         controls = cases.read_controls(root, build / "truth", chosen)
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
     accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None

@@ -29,7 +29,7 @@ _STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
 _METHOD = re.compile(r"^\tat (?:\S+/)?((?:\w+\.)+)([\w$<>]+\.[\w$<>]+)\(\S+:(\d+)\)", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:java|jdk\.internal|sun|kotlin)\.")
 _DEPTH = 3
-_LIBC = ctypes.CDLL(None)
+_PRCTL = ctypes.CDLL(None).prctl  # looked up here: after a fork, another thread may hold the lock that this takes
 _PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 _ERROR = re.compile(r"(?=\S).*(?:panic|exception|error)", re.IGNORECASE)
 _LONGEST_MESSAGE = 300
@@ -48,7 +48,7 @@ class Limits:
 
 def _adopt() -> None:
     """In the process that becomes a reader: a daemon that it starts stays its child. Else its parent would be process 1."""
-    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 Family = set[tuple[int, int]]  # processes, each with the time of its start, because numbers are given again

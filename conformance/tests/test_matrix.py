@@ -599,7 +599,10 @@ def test_dumps_of_more_than_2_gb_are_made_on_demand() -> None:
     [
         (["--readers", "nobody"], "no reader is called 'nobody'; --list shows all"),
         (["--producers", "nobody"], "no producer is called 'nobody'; --list shows all"),
-        (["--cases", "nothing/*", "--readers", "jol"], "no case matches"),
+        (["--cases", "valid/*,nothing/*", "--readers", "jol"], "no case matches 'nothing/*'; --list shows all"),
+        (["--cases", "nothing/*", "--list"], "no case matches 'nothing/*'; --list shows all"),
+        (["--cases", "nothing", "--filter", "/bin/cp IN OUT"], "no dump for filters matches 'nothing'; --list shows all"),
+        (["--accept", "nothing", "--update", "--finding", "1"], "no case matches 'nothing'; --list shows all"),
         (["--reader", "/nonexistent"], "/nonexistent: no such file"),
         (["--reader", __file__], f"{__file__}: not an executable file"),
         (["--producer", "/"], "/: not an executable file"),
@@ -617,6 +620,8 @@ def test_what_cannot_be_done_is_one_sentence(options: list[str], words: str) -> 
         (["--timeout", "0s"], "'0s' is not a number of seconds above 0"),
         (["--timeout", "soon"], "'soon' is not"),
         (["--cases", ","], "names nothing"),
+        (["--reader", "/bin/true", "--readers", "jol"], "exclude each other"),
+        (["--reader", "/bin/true", "--update"], "--update with --reader needs --failures"),
     ],
 )
 def test_options_that_mean_nothing(options: list[str], words: str) -> None:
