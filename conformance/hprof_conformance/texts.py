@@ -18,7 +18,7 @@ LEGEND = (  # of the columns
     "*Invalid refused*: rejected with a message, or accepted with a notice that the reader does not give for valid dumps",
     "*Tolerated*: accepted, content compared, and none is lost. *Counts only*: counts are right, content was not compared",
     "*Unreported*: accepted without a notice, and nothing is lost, though SPEC.md says that a reader must report the fault",
-    "*Silent losses*: accepted without a word, and objects are missing or changed",
+    "*Silent losses*: malformed, accepted without a word, and objects are missing or changed",
     "*Unsupported*: these cases are in no other column; what was lost and crashed there is in brackets",
     "*Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump",
 )
@@ -52,7 +52,8 @@ def score_cells(one: Json) -> list[str]:
         tolerated.append(f"counts only: {s['invalid_counts_only']}")
     if s["invalid_not_compared"]:
         tolerated.append(f"nothing compared: {s['invalid_not_compared']}")
-    beneath = [f"{s[f'unsupported_{what}']} {what}" for what in ("crashes", "losses") if s[f"unsupported_{what}"]]
+    apart = (("crash", "crashes"), ("loss", "losses"))
+    beneath = [f"{count} {one if count == 1 else some}" for one, some in apart if (count := s[f"unsupported_{some}"])]
     unsupported = _of(s["unsupported"], s["cases"])
     return [
         right("real", "real"),
