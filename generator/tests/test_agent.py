@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -438,6 +439,20 @@ def test_sites_are_exact(java: Java, name: str) -> None:
 def test_sites_without_the_buffers_of_threads(java: Java) -> None:
     facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", java=("-XX:-UseTLAB", "-Xint")))
     assert allocated(facts) == ALLOCATED
+
+
+def test_sites_that_several_threads_meet_at_once(java: Java) -> None:
+    """The agent keeps each class with each size as a site of its own."""
+    exact = ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()  # libhprof(7)
+    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", "Lavish", "sizes", java=exact))
+    objects, sizes = Counter[str](), Counter[str]()
+    for site in facts.sites:  # in compiled code there is no frame of the native method
+        if site.type.startswith("int[][]") and any(frame.method == "Lavish.allocateSizes" for frame in site.frames):
+            objects[site.type] += site.allocated
+            sizes[site.type] += site.allocated_bytes
+    assert len(objects) == 64
+    assert set(objects.values()) == {4 * 500}
+    assert set(sizes.values()) == {4 * sum(16 + 8 * size for size in range(500))}
 
 
 @pytest.mark.parametrize("depth", [0, 1, 16, 500])
