@@ -132,6 +132,20 @@ def test_outputs_that_cannot_be_opened(java: Java) -> None:
     assert java.run("net=host.invalid:1").errors.startswith("HPROF ERROR: can't connect to host.invalid:1 (")
 
 
+@pytest.mark.parametrize(
+    ("options", "blocks"),
+    [
+        ("heap=dump,heap=sites", {"heap dump", "sites"}),
+        ("cpu=times,cpu=samples", {"samples", "times"}),
+        ("cpu=samples,cpu=old", {"samples", "old times"}),
+        ("cpu=old,cpu=times", {"times"}),
+    ],
+)
+def test_profiles_that_are_asked_for_one_by_one(java: Java, options: str, blocks: set[str]) -> None:
+    """As the agent of JDK 8 wrote them."""
+    assert set(facts_of_valid(java.run(options)).blocks) == blocks
+
+
 def test_an_option_without_effect_says_so(java: Java) -> None:
     run = java.run("msa=y,heap=sites", "Lambda")
     assert (run.status, run.said) == (0, ["HPROF: msa=y has no effect: micro state accounting was of Solaris"])
