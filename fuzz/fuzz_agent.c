@@ -13,9 +13,9 @@ static void expect_options(const char *text, const struct options *o)
 {
     char path[OPTION_PATH] = "";
 
-    if (!o->help && !o->heap && !o->cpu && !o->monitor)
+    if (!o->help && !o->heap && !o->samples && !o->times && !o->monitor)
         fail_target("nothing is asked for: %s", text);
-    if (!o->help && o->binary && (o->monitor || o->cpu == CPU_TIMES || o->cpu == CPU_OLD))
+    if (!o->help && o->binary && (o->monitor || o->times))
         fail_target("binary output of what has none: %s", text);
     if ((o->file[0] && o->host[0]) || o->depth > MOST_DEPTH || !o->interval || !isfinite(o->cutoff) || o->cutoff < 0 ||
         o->gz > 9 || o->sample > INT32_MAX)

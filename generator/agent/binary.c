@@ -179,7 +179,7 @@ static void write_start(void)
     buffer_put(&head, milliseconds, 8);
     write_buffer(out_main(), &head);
     free(head.data);
-    buffer_put(&settings, (options.heap ? FLAG_ALLOC_TRACES : 0u) | (options.cpu == CPU_SAMPLES ? FLAG_CPU_SAMPLING : 0u), 4);
+    buffer_put(&settings, (options.heap ? FLAG_ALLOC_TRACES : 0u) | (options.samples ? FLAG_CPU_SAMPLING : 0u), 4);
     buffer_put(&settings, options.depth, 2);
     write_record(TAG_CONTROL_SETTINGS, &settings);
     write_trace(EMPTY_TRACE);

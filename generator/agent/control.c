@@ -53,9 +53,9 @@ static void enable_profiles(JNIEnv *env)
 {
     if (options.heap)
         sites_start();
-    if (options.cpu == CPU_SAMPLES)
+    if (options.samples)
         samples_start(env);
-    if (options.cpu == CPU_TIMES || options.cpu == CPU_OLD) {
+    if (options.times) {
         enable(JVMTI_EVENT_METHOD_ENTRY, "MethodEntry");
         enable(JVMTI_EVENT_METHOD_EXIT, "MethodExit");
     }
@@ -152,7 +152,7 @@ __attribute__((destructor)) static void end_without_event(void)
 
 static bool add_capabilities(void)
 {
-    bool times = options.cpu == CPU_TIMES || options.cpu == CPU_OLD;
+    bool times = options.times != TIMES_OFF;
     jvmtiCapabilities wanted = {.can_tag_objects = 1,
                                 .can_get_source_file_name = 1,
                                 .can_get_line_numbers = 1,
@@ -190,7 +190,7 @@ static void add_virtual_threads(void)
             return;
     memcpy(&wanted, wanted_bytes, sizeof wanted);
     if (vm_ok((*ti)->AddCapabilities(ti, &wanted), "AddCapabilities"))
-        threads_watch_virtual(options.cpu != CPU_OFF);
+        threads_watch_virtual(options.samples || options.times);
 }
 
 /* With room for an event of JVM TI 21, where headers of earlier JDKs have none. */
@@ -224,7 +224,7 @@ static bool start(JavaVM *java, const char *text)
     callbacks.slots[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))threads_on_virtual_end;
     if (!add_capabilities() || !vm_ok((*ti)->SetEventCallbacks(ti, &callbacks.events, sizeof callbacks), "SetEventCallbacks"))
         return false;
-    if (options.cpu || options.monitor)
+    if (options.samples || options.times || options.monitor)
         add_virtual_threads();
     if (options.heap)
         sites_prepare();
@@ -265,7 +265,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *java, char *text, void *reserved)
 /* What works in a VM that runs already; else one line says why not. */
 static bool check_attached(void)
 {
-    if (options.cpu == CPU_TIMES || options.cpu == CPU_OLD) {
+    if (options.times) {
         say("HPROF ERROR: cpu=times|old works only if the agent is loaded when the VM starts");
         return false;
     }

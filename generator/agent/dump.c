@@ -87,18 +87,18 @@ static void dump_monitors(JNIEnv *env)
 
 static void dump_cpu(void)
 {
-    switch (options.cpu) {
-    case CPU_OFF:
-        break;
-    case CPU_SAMPLES:
+    if (options.samples) {
         progress(" CPU usage by sampling running threads ...");
         write_samples(options.cutoff, true);
+    }
+    switch (options.times) {
+    case TIMES_OFF:
         break;
-    case CPU_TIMES:
+    case TIMES_OF_METHODS:
         progress(" CPU usage by timing methods ...");
         times_write(options.cutoff);
         break;
-    case CPU_OLD:
+    case TIMES_OLD:
         progress(" CPU usage in old prof format ...");
         times_write_old();
         break;

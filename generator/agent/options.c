@@ -34,23 +34,27 @@ static int choose(const char *value, const char *const *choices)
     return -1;
 }
 
+/* Several heap options add up, and so do samples and times, as in JDK 8. */
 static bool parse_heap(struct parser *p)
 {
     static const char *const choices[] = {"dump", "sites", "all", NULL};
     int choice = choose(p->value, choices);
     if (choice < 0)
         return fail(p, "heap option value must be dump|sites|all");
-    p->options->heap = (enum heap_profile)(choice + 1);
+    p->options->heap |= (enum heap_profile)(choice + 1);
     return true;
 }
 
 static bool parse_cpu(struct parser *p)
 {
-    static const char *const choices[] = {"samples", "times", "old", "y", NULL};
+    static const char *const choices[] = {"samples", "y", "times", "old", NULL};
     int choice = choose(p->value, choices);
     if (choice < 0)
         return fail(p, "cpu option value must be samples|times|old");
-    p->options->cpu = choice == 3 ? CPU_SAMPLES : (enum cpu_profile)(choice + 1);
+    if (choice < 2)
+        p->options->samples = true;
+    else
+        p->options->times = choice == 2 ? TIMES_OF_METHODS : TIMES_OLD;
     return true;
 }
 
@@ -232,9 +236,9 @@ static bool parse_one(struct parser *p)
 static bool check_combination(struct parser *p)
 {
     struct options *o = p->options;
-    if (!o->heap && !o->cpu && !o->monitor)
+    if (!o->heap && !o->samples && !o->times && !o->monitor)
         o->heap = HEAP_ALL;
-    if (o->binary && (o->cpu == CPU_TIMES || o->cpu == CPU_OLD))
+    if (o->binary && o->times)
         return fail(p, "cpu=times|old is not supported with format=b");
     if (o->binary && o->monitor)
         return fail(p, "monitor=y is not supported with format=b");

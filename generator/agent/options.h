@@ -8,13 +8,14 @@
 #include <stdio.h>
 
 enum heap_profile { HEAP_OFF = 0, HEAP_DUMP = 1, HEAP_SITES = 2, HEAP_ALL = HEAP_DUMP | HEAP_SITES };
-enum cpu_profile { CPU_OFF, CPU_SAMPLES, CPU_TIMES, CPU_OLD };
+enum times_profile { TIMES_OFF, TIMES_OF_METHODS, TIMES_OLD };
 
 enum { OPTION_PATH = 4096, OPTION_HOST = 256, OPTION_PORT = 8, OPTION_ERROR = 512, MOST_DEPTH = 65535 };
 
 struct options {
     enum heap_profile heap;
-    enum cpu_profile cpu;
+    bool samples;
+    enum times_profile times;
     bool monitor;
     bool binary;
     char file[OPTION_PATH]; /* empty: the default of the format */

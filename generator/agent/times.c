@@ -49,7 +49,7 @@ static void settle(struct call_stack *stack)
     int64_t now = processor_time(), passed = now - stack->last;
     stack->last = now;
     stack->clock += passed;
-    if (stack->depth && options.cpu == CPU_TIMES)
+    if (stack->depth && options.times == TIMES_OF_METHODS)
         atomic_fetch_add_explicit(&trace_at(stack->calls[stack->depth - 1].trace)->nanoseconds, passed, memory_order_relaxed);
 }
 
@@ -68,14 +68,14 @@ static uint32_t trace_of_calls(JNIEnv *env, jthread thread, const struct call_st
 {
     enum { USUAL = 64 };
     jvmtiFrameInfo few[USUAL], *frames = few;
-    size_t most = options.cpu == CPU_OLD ? 2 : stacks_depth(), depth = stack->depth < most ? stack->depth : most;
+    size_t most = options.times == TIMES_OLD ? 2 : stacks_depth(), depth = stack->depth < most ? stack->depth : most;
     if (!depth)
         return EMPTY_TRACE;
     if (depth > USUAL && !(frames = malloc(depth * sizeof *frames)))
         return EMPTY_TRACE;
     for (size_t i = 0; i < depth; i++)
         frames[i] = (jvmtiFrameInfo){stack->calls[stack->depth - 1 - i].method, LOCATION_UNKNOWN};
-    uint32_t serial = options.cpu == CPU_OLD ? 0 : threads_trace_serial(env, thread);
+    uint32_t serial = options.times == TIMES_OLD ? 0 : threads_trace_serial(env, thread);
     uint32_t trace = trace_of_all(env, serial, frames, (uint32_t)depth);
     if (frames != few)
         free(frames);
@@ -118,14 +118,14 @@ void JNICALL times_on_exit(jvmtiEnv *env, JNIEnv *jni, jthread thread, jmethodID
     if (!depth)
         return;
     const struct call *call = &stack->calls[depth - 1];
-    if (options.cpu == CPU_OLD)
+    if (options.times == TIMES_OLD)
         atomic_fetch_add_explicit(&trace_at(call->trace)->nanoseconds, stack->clock - call->since, memory_order_relaxed);
     stack->depth = depth - 1;
 }
 
 void times_mount(jthread thread)
 {
-    if (options.cpu != CPU_TIMES && options.cpu != CPU_OLD)
+    if (!options.times)
         return;
     if (current_stack())
         settle(current_stack());

@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,20 @@ def test_outputs_that_cannot_be_opened(java: Java) -> None:
         run = java.run(f"net={peer}")
     assert (run.status, run.errors, run.files) == (1, f"HPROF ERROR: can't connect to {peer} (Connection refused)\n", {})
     assert java.run("net=host.invalid:1").errors.startswith("HPROF ERROR: can't connect to host.invalid:1 (")
+
+
+@pytest.mark.parametrize(
+    ("options", "blocks"),
+    [
+        ("heap=dump,heap=sites", {"heap dump", "sites"}),
+        ("cpu=times,cpu=samples", {"samples", "times"}),
+        ("cpu=samples,cpu=old", {"samples", "old times"}),
+        ("cpu=old,cpu=times", {"times"}),
+    ],
+)
+def test_profiles_that_are_asked_for_one_by_one(java: Java, options: str, blocks: set[str]) -> None:
+    """As the agent of JDK 8 wrote them."""
+    assert set(facts_of_valid(java.run(options)).blocks) == blocks
 
 
 def test_an_option_without_effect_says_so(java: Java) -> None:
@@ -438,6 +453,20 @@ def test_sites_are_exact(java: Java, name: str) -> None:
 def test_sites_without_the_buffers_of_threads(java: Java) -> None:
     facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", java=("-XX:-UseTLAB", "-Xint")))
     assert allocated(facts) == ALLOCATED
+
+
+def test_sites_that_several_threads_meet_at_once(java: Java) -> None:
+    """The agent keeps each class with each size as a site of its own."""
+    exact = ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()  # libhprof(7)
+    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", "Lavish", "sizes", java=exact))
+    objects, sizes = Counter[str](), Counter[str]()
+    for site in facts.sites:  # in compiled code there is no frame of the native method
+        if site.type.startswith("int[][]") and any(frame.method == "Lavish.allocateSizes" for frame in site.frames):
+            objects[site.type] += site.allocated
+            sizes[site.type] += site.allocated_bytes
+    assert len(objects) == 64
+    assert set(objects.values()) == {4 * 500}
+    assert set(sizes.values()) == {4 * sum(16 + 8 * size for size in range(500))}
 
 
 @pytest.mark.parametrize("depth", [0, 1, 16, 500])

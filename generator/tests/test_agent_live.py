@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from socket import create_server
+from socket import MSG_WAITALL, create_server, socket
 
 import pytest
 
@@ -164,16 +164,23 @@ def test_monitor_dump_on_request(java: Java) -> None:
     assert states.count("CW") >= 1
 
 
+def serials_of_threads(text: str) -> dict[str, str]:
+    return {name: serial for serial, name in re.findall(r'^THREAD START \(obj=\S+ id = (\d+), name="(.*?)"', text, re.M)}
+
+
+def states_of_held(text: str) -> dict[str, str]:
+    states = dict(re.findall(r"^    THREAD (\d+), trace \d+, status: (\S+)$", text, re.M))
+    return {name: states[serial] for name, serial in serials_of_threads(text).items() if name == "main" or name.startswith("held-")}
+
+
 def test_states_of_threads(java: Java) -> None:
     with started(java, "monitor=y,doe=n,file=n.txt", "Held") as (process, directory):
         assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
         run = ended(process, directory)
     facts = facts_of_valid(run)
     text = run.files["n.txt"].read_text()
-    serials = {name: serial for serial, name in re.findall(r'^THREAD START \(obj=\S+ id = (\d+), name="(.*?)"', text, re.M)}
-    states = dict(re.findall(r"^    THREAD (\d+), trace \d+, status: (\S+)$", text, re.M))
-    found = {name: states[serials[name]] for name in ("main", "held-waiter", "held-sleeper", "held-enterer")}
-    assert found == {"main": "intr|native|R", "held-waiter": "CW", "held-sleeper": "SL", "held-enterer": "MW"}
+    serials = serials_of_threads(text)
+    assert states_of_held(text) == {"main": "intr|native|R", "held-waiter": "CW", "held-sleeper": "SL", "held-enterer": "MW"}
     lock = facts.monitors[0]["LHeld$Lock;"]
     assert (lock.owner, lock.entries) == ("main", 2)
     assert (lock.to_enter, lock.to_be_notified) == (("held-enterer",), ("held-waiter",))
@@ -181,6 +188,48 @@ def test_states_of_threads(java: Java) -> None:
     waited = re.findall(rf"^WAITED: MONITOR LHeld\$Lock;, time_waited=(\d+), thread {serials['main']}$", text, re.M)
     assert waits == ["300"]
     assert [290 <= int(time) < 100_000 for time in waited] == [True]
+
+
+def jdwp(connection: socket, command_set: int, command: int, data: bytes = b"") -> bytes:
+    """The answer of a debugger's agent to a command."""
+    connection.sendall(struct.pack(">IIBBB", 11 + len(data), 1, 0, command_set, command) + data)
+    with connection.makefile("rb") as stream:
+        while True:  # events come in between
+            size, _, flags, error = struct.unpack(">IIBH", stream.read(11))
+            answer = stream.read(size - 11)
+            if flags & 0x80:
+                assert error == 0
+                return answer
+
+
+def suspend(connection: socket, names: set[str]) -> None:
+    (count,) = struct.unpack_from(">I", threads := jdwp(connection, 1, 4))
+    for i in range(count):
+        thread = threads[4 + 8 * i : 12 + 8 * i]
+        if jdwp(connection, 11, 1, thread)[4:].decode() in names:
+            jdwp(connection, 11, 2, thread)
+
+
+def test_states_of_suspended_threads(java: Java) -> None:
+    """A debugger suspends them."""
+    expected = {"main": "intr|native|R", "held-waiter": "S|CW", "held-sleeper": "S|SL", "held-enterer": "S|MW"}
+    with create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LIMIT)
+        debugger = f"-agentlib:jdwp=transport=dt_socket,suspend=n,address=127.0.0.1:{server.getsockname()[1]}"
+        directory = java.directory()
+        process = java.start(java.command("monitor=y,doe=n,file=n.txt", "Held", java=(debugger,)), directory)
+        with java.ended_in_time(process):
+            connection, _ = server.accept()
+            connection.settimeout(LIMIT)
+            with connection:
+                connection.sendall(b"JDWP-Handshake")
+                assert connection.recv(14, MSG_WAITALL) == b"JDWP-Handshake"
+                assert process.stdout is not None
+                assert "ready\n" in process.stdout
+                suspend(connection, {name for name, state in expected.items() if state.startswith("S|")})
+                assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
+            run = ended(process, directory)
+    assert states_of_held(run.files["n.txt"].read_text()) == expected
 
 
 # ---- requests

@@ -105,8 +105,8 @@ static char *draw_options(void)
 
 static void check_accepted(const struct options *o)
 {
-    assert_true(o->help || o->heap || o->cpu || o->monitor);
-    assert_true(o->help || !o->binary || (!o->monitor && o->cpu != CPU_TIMES && o->cpu != CPU_OLD));
+    assert_true(o->help || o->heap || o->samples || o->times || o->monitor);
+    assert_true(o->help || !o->binary || (!o->monitor && !o->times));
     assert_true(!o->file[0] || !o->host[0]);
     assert_true(o->depth <= MOST_DEPTH);
     assert_true(o->interval > 0);
@@ -172,6 +172,27 @@ static void test_defaults(void **unused)
     assert_true(options_parse(&options, "sample=7", error));
     assert_int_equal(options.sample, 7);
     assert_false(options_parse(&options, "net=host:65536", error));
+}
+
+/* As in JDK 8: profiles add up, of other options the last one counts. */
+static void test_options_that_appear_twice(void **unused)
+{
+    (void)unused;
+    struct options options;
+    char error[OPTION_ERROR];
+    assert_true(options_parse(&options, "heap=dump,heap=sites,cpu=times,cpu=samples,monitor=y", error));
+    assert_int_equal(options.heap, HEAP_ALL);
+    assert_true(options.samples && options.monitor);
+    assert_int_equal(options.times, TIMES_OF_METHODS);
+    assert_true(
+        options_parse(&options, "cpu=times,cpu=old,monitor=y,monitor=n,depth=8,depth=1,format=b,format=a,doe=n,doe=y", error));
+    assert_int_equal(options.times, TIMES_OLD);
+    assert_int_equal(options.heap, HEAP_OFF);
+    assert_int_equal(options.depth, 1);
+    assert_true(options.doe);
+    assert_false(options.samples || options.monitor || options.binary);
+    assert_false(options_parse(&options, "cpu=times,cpu=samples,format=b", error));
+    assert_false(options_parse(&options, "file=a,file=b", error));
 }
 
 /* With force=n, of a file that exists: the number of the process is at the end, before .txt. */
@@ -248,8 +269,8 @@ static void test_each_command(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_options, start), cmocka_unit_test(test_defaults),
-                                       cmocka_unit_test(test_paths), cmocka_unit_test_setup(test_commands, start),
-                                       cmocka_unit_test(test_each_command)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_options, start),      cmocka_unit_test(test_defaults),
+                                       cmocka_unit_test(test_options_that_appear_twice), cmocka_unit_test(test_paths),
+                                       cmocka_unit_test_setup(test_commands, start),     cmocka_unit_test(test_each_command)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

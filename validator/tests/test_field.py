@@ -18,7 +18,7 @@ from tool import SOURCE, run
 from hprof_conformance import gold
 
 NAMES = {
-    "agent8": "the HPROF agent of JDK 5 to 8",
+    "agent8": "the HPROF agent",
     "jdk8": "HotSpot 8",
     "jdk11": "HotSpot 9 to 16",
     "jdk17": "HotSpot 17 to 20",

@@ -1,14 +1,15 @@
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts 10,000
- * from 50 threads at a time; or allocates, each time with another stack, until there is input; or fills the heap, and ends so; or
- * reads its input in 300 threads, which run as the VM sees it.
+ * from 50 threads at a time; or allocates, each time with another stack, until there is input; or allocates arrays of many
+ * types and sizes in four threads; or fills the heap, and ends so; or reads its input in 300 threads, which run as the VM sees it.
  */
 public final class Lavish {
     static final List<FileInputStream> opened = new ArrayList<>();
@@ -87,6 +88,22 @@ public final class Lavish {
         }
     }
 
+    /** Of 64 types, and of 500 sizes each. */
+    static void allocateSizes(Class<?>[] types, int first) {
+        for (int i = first; i < first + 32000; i++) {
+            kept[0] = Array.newInstance(types[i % 64], i / 64 % 500 * 2);
+        }
+    }
+
+    static void startSizes() {
+        Class<?>[] types = new Class<?>[64];
+        types[0] = int[].class;
+        for (int i = 1; i < 64; i++) {
+            types[i] = Array.newInstance(types[i - 1], 0).getClass();
+        }
+        startAndJoin(4, "sizes", () -> allocateSizes(types, 8000 * (Thread.currentThread().getName().charAt(6) - '0')));
+    }
+
     static void fillHeap() {
         Object last = null;
         for (int size = 1 << 18; size > 0; size /= 2) {
@@ -117,6 +134,8 @@ public final class Lavish {
             startThreads();
         } else if (arguments[0].equals("traces")) {
             startTraces();
+        } else if (arguments[0].equals("sizes")) {
+            startSizes();
         } else if (arguments[0].equals("many")) {
             startMany();
         } else if (arguments[0].equals("memory")) {

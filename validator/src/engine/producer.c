@@ -102,7 +102,7 @@ struct producer guess_producer(const struct run *run, const struct file *file)
     if (signs->first_tag == TAG_CONTROL_SETTINGS && file->version == V101 && names.slashed && !names.dotted)
         return (struct producer){PROFILE_JVMPI_AGENT, "the HPROF agent of JDK 1.2 to 1.4"};
     if (signs->first_tag == TAG_CONTROL_SETTINGS && file->id_size == 4)
-        return (struct producer){PROFILE_JDK8_AGENT, "the HPROF agent of JDK 5 to 8"};
+        return (struct producer){PROFILE_JDK8_AGENT, "the HPROF agent"};
     if (names.svm)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};
     if (!any_time && !names.bracketed &&
