@@ -70,7 +70,9 @@ struct heap_record {
     uint64_t copied_until; /* where it ends there, once it is closed */
     uint64_t length;       /* as it is stated in the copy */
     bool is_mended;
-    bool is_reduced; /* something in it was left out */
+    bool is_reduced;   /* something in it was left out */
+    bool has_gap;      /* something in it cannot be read, so that it may end before its length says */
+    bool is_truncated; /* the input ends within it */
 };
 
 /* A sub-record that was copied. */
