@@ -39,7 +39,7 @@ static struct names look_at_names(const struct file *file)
         const struct class *class = chunks_at(&file->classes.loaded, i);
         struct string_text text;
 
-        if (!strings_text(&file->strings, class->name, &text))
+        if (!strings_text(&file->strings, class->name, &text) || string_is_stand_in(&text))
             names.lacks_some = true;
         else if (text.kept)
             look_at_name(&names, (const char *)text.bytes, text.kept);
