@@ -73,7 +73,7 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
     if (ends_here(e))
         return true;
     memcpy(first, e->in.at, n);
-    look_for_zeros(e, why == FRAME_TYPE && item->tag == SUB_CLASS_DUMP ? item->bad_at : 0); /* what follows a type of 0 there */
+    look_for_zeros(e, why == FRAME_TYPE ? zeros_may_begin(e, item->tag, item->bad_at) : 0);
     if (!records_follow_here(e, 2))
         e->framing.failed_at = at;
     end_sound_part(&e->run, at);
