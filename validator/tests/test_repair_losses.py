@@ -240,6 +240,35 @@ def test_roots_in_what_cannot_be_read_are_lost(name: str, damage: str, tmp_path:
     assert lost or "GC roots, in" not in out or damage in {"cut", "gap"}, f"seed {seed}, from {at:#x} on: {out}"
 
 
+@pytest.mark.parametrize("name", ["agent8", "jdk8", "jdk25", "jdk28"])
+def test_an_array_that_cannot_be_read_is_missing_for_the_check_too(name: str, tmp_path: Path) -> None:
+    """It has lost some bytes, or the dump ends within it. Its ID is there, but it is in no copy."""
+    data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))
+    (i,) = struct.unpack_from(">I", data, 19)
+    _, start, end = dice.choice([place for place in sub_records(data) if place[0] == 0x23 and place[2] - place[1] > 100])
+    at = dice.randrange(start + 10 + i, end - 16)
+    broken = data[:at] + data[at + dice.randrange(1, 16) :]
+    (tmp_path / "broken").write_bytes(broken)
+    repaired = repair_json(tmp_path, "broken")["missing_objects"]
+    for one in ("broken", "-"):
+        checked = json.loads(run("--format", "json", one, cwd=tmp_path, stdin=broken).out)["files"][0]["missing_objects"]
+        assert checked == repaired, f"seed {seed}, {at:#x}"
+
+
+def test_an_array_that_the_end_of_the_dump_truncates_is_missing_for_the_check_too(tmp_path: Path) -> None:
+    fields = class_dump(0x30, OBJECT, 8)[:-2] + struct.pack(">HQB", 1, 1, 2)
+    holder = struct.pack(">BQIQIQ", 0x21, 0x2000, 0, 0x30, 8, 0x2008)
+    array = struct.pack(">BQIIB", 0x23, 0x2008, 0, 4000, 8) + bytes(4000)
+    data = dump(fields, holder, array)
+    for lost in (random.randrange(10, 4000), 9):  # 9 for the HEAP_DUMP_END alone
+        (tmp_path / "broken").write_bytes(data[:-lost])
+        missing = int(lost > 9)
+        assert repair_json(tmp_path, "broken", ("--force",))["missing_objects"] == missing
+        for one in ("broken", "-"):
+            done = run("--format", "json", one, cwd=tmp_path, stdin=data[:-lost])
+            assert json.loads(done.out)["files"][0]["missing_objects"] == missing
+
+
 # ---- The profile -----------------------------------------------------------------------------------------------------
 
 

@@ -346,6 +346,9 @@ void lose(struct engine *e);
 void lose_after_malformed(struct engine *e);
 /* an array that had been read; */
 void lose_array(struct engine *e);
+/* The ID of the object or class that a sub-record here, of this tag, dumps; else 0. It may count as defined, and is lost. */
+uint64_t object_here(struct engine *e, uint8_t tag);
+void lose_object(struct engine *e, uint64_t id);
 /* a heap dump; */
 void lose_heap_dump(struct engine *e);
 /* a HEAP_DUMP_END; */
