@@ -240,7 +240,7 @@ def test_roots_in_what_cannot_be_read_are_lost(name: str, damage: str, tmp_path:
     assert lost or "GC roots, in" not in out or damage in {"cut", "gap"}, f"seed {seed}, from {at:#x} on: {out}"
 
 
-@pytest.mark.parametrize("name", ["agent8", "jdk8", "jdk25", "jdk28"])
+@pytest.mark.parametrize("name", some(["agent8", "jdk8", "jdk17", "jdk17-i386", "jdk25", "jdk28", "sa17"]))
 def test_an_array_that_cannot_be_read_is_missing_for_the_check_too(name: str, tmp_path: Path) -> None:
     """It has lost some bytes, or the dump ends within it. Its ID is there, but it is in no copy."""
     data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))

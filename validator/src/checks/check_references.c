@@ -237,14 +237,14 @@ static void count_missing(void *context, uint64_t id, unsigned flags)
         ck->run->missing[SHAPE_ANY]++;
 }
 
-/* An object that is lost although its ID counts as defined. */
+/* An object that is lost although its ID counts as defined. It was dumped, so that its absence is no quirk. */
 static void count_lost(void *context, uint64_t id, uint64_t unused)
 {
-    const unsigned lost = ID_DEFINED | ID_REFERENCED;
     struct checker *ck = context;
+    unsigned flags = id_set_get(&ck->heap->objects, id);
 
     (void)unused;
-    ck->run->missing[SHAPE_ANY] += (id_set_get(&ck->heap->objects, id) & lost) == lost;
+    ck->run->missing[SHAPE_ANY] += flags & ID_DEFINED && flags & (ID_REFERENCED | ID_ELEMENT);
 }
 
 /* The class of an array's elements, by Android's static field. check_class_dump.c marks it like an element of Object[]. */
