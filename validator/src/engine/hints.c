@@ -89,8 +89,8 @@ void look_for_zeros(struct engine *e, uint64_t after)
     }
 }
 
-/* The zeros at a failure end here, where a sub-record begins, and no sector of a disk begins or ends in the last bytes before either:
- * they may be the last elements of an array whose count is wrong. */
+/* The zeros at a failure end here, where a sub-record begins. If no sector of a disk begins or ends shortly before the one or the
+ * other, they may be the last elements of an array whose count is wrong. */
 static void doubt_zeros(struct engine *e, uint64_t here)
 {
     enum { LAST_BYTES = 16 };
