@@ -190,11 +190,11 @@ static bool has_content(const struct report *report)
     return count_objects(s) > 0 || has_objects_in_parts(report) || (records > 0 && subrecords == 0);
 }
 
-/* Whether more may be in what the check did not read. */
+/* Whether --repair may find more than the check, which reads no gzip member after damage and makes no header. What the check could
+ * not read of a plain dump is lost to both. */
 static bool may_have_more(const struct hprof_summary *s)
 {
-    return (s->skipped > 0 && !is_changed_as_text(s)) || s->version[0] == '\0' || has_damaged_member(s) ||
-           has_finding(s, "GZ-001") || has_finding(s, "GZ-006");
+    return s->version[0] == '\0' || has_damaged_member(s) || has_finding(s, "GZ-001") || has_finding(s, "GZ-006");
 }
 
 /* Whether --repair can make a valid copy without this error: the header is valid or in a damaged gzip member, which may hold it all

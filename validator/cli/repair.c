@@ -176,7 +176,7 @@ static void print_parts(FILE *out, const struct parts_named *parts, const struct
     }
     if (parts->count > 0)
         putc('\n', out);
-    if (repair->overlap > 0)
+    if (repair->parts_joined > 0 && repair->overlap > 0)
         fprintf(out, "taken once: %s at the end of FILE that a part has too\n", format_size(size, repair->overlap));
 }
 

@@ -104,6 +104,7 @@ static void put_counts(struct json *json, const struct hprof_repair_result *repa
     json_put_uint(json, "missing_objects", repair->missing_objects);
     json_put_uint(json, "lost_threads", count_threads(repair, false) - threads);
     json_put_uint(json, "classes_without_name", repair->classes_without_name);
+    json_put_uint(json, "root_gaps", repair->root_gaps);
     json_put_object(json, "roots");
     each_root_kind(repair, put_root_kind, json);
     json_close(json);

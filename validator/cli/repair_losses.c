@@ -85,7 +85,7 @@ const char *reader_advice(const struct hprof_repair_result *repair)
         return NULL;
     if (roots.kept == 0)
         return "GC roots: none are left; in MAT set \"keep unreachable objects\"";
-    if (roots.kept < roots.read || (repair->missing_objects > 0 && repair->left_out > 0))
+    if (roots.kept < roots.read || repair->root_gaps > 0 || (repair->missing_objects > 0 && repair->left_out > 0))
         return "MAT drops what only lost roots and objects reached; to see it, set \"keep unreachable objects\"";
     return NULL;
 }
@@ -157,12 +157,15 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
     char count[NUMBER_SIZE], all[NUMBER_SIZE], refused[ADVICE_SIZE];
 
     if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
-        has_no_root)
+        repair->root_gaps > 0 || has_no_root)
         fputs("lost:\n", out);
     print_objects(out, repair, losses);
     each_root_kind(repair, print_root_kind, out);
     if (has_no_root && roots.read == 0)
         fputs("    all GC roots\n", out);
+    else if (repair->root_gaps > 0)
+        fprintf(out, "    perhaps GC roots, in %s place%s that cannot be read\n", format_exact(count, repair->root_gaps),
+                plural(repair->root_gaps));
     if (kept_threads < threads)
         fprintf(out, "    %s of %s threads\n", format_exact(count, threads - kept_threads), format_exact(all, threads));
     if (repair->classes_without_name > 0)

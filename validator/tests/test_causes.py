@@ -100,7 +100,7 @@ class Kind:
 KINDS = [
     Kind(truncated, "HEAP_DUMP_END|objects are|no whole record follows|bytes were appended", EARLY, 0.9),
     Kind(lost, f"missing|lost|{LENGTH}", "missing|lost", 0.6),
-    Kind(zero_page, LENGTH, "^zeros", 0.5),
+    Kind(zero_page, LENGTH, "^zeros", 0.75),
     Kind(zero_tail, LENGTH, "^zeros", 0.7),
     Kind(doubled, f"there twice|bytes were inserted|{LENGTH}", "there twice", 0.6),
     Kind(one_byte, f"are wrong|{LENGTH}|a length is wrong", WRONG + "|wrong", 0),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from dumps import OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
 from losses import Shapes
+from some_cases import some
 from test_field import HEAPS, check, check_pipe, objects, record_offsets
 from test_losses import GOLD
 from test_parts import JDK
@@ -78,6 +79,31 @@ def test_an_array_without_a_root_is_no_second_list_of_roots_of_an_archive(tmp_pa
             done = run("--profile", profile, "--format", "json", argument, cwd=tmp_path, stdin=data)
             found = json.loads(done.out)["files"][0]
             assert (done.status, found["missing_objects"], found["warnings"]) == (1, missing, missing)
+
+
+@pytest.mark.parametrize(
+    ("count", "is_named", "is_undecided"),
+    some([(600_000, False, False), (900_000, False, True), (900_000, True, False), (1_300_000, True, True)]),
+)
+def test_a_pipe_does_not_decide_what_it_cannot_keep(count: int, is_named: bool, is_undecided: bool, tmp_path: Path) -> None:
+    """4 MiB of elements that are not defined yet, and a million of IDs in arrays that something names. A file decides."""
+    elements = [0x1000000 + 8 * n for n in random.sample(range(1 << 32), count)]
+    held = 0x3008 if is_named else 0x2008
+    first = object_array(0x3008, OBJECTS, [0x2008]) if is_named else b""
+    data = dump(first, object_array(0x2008, OBJECTS, elements), struct.pack(">BQQ", 0x01, held, 0))
+    (tmp_path / "dump").write_bytes(data)
+    profile = ("--profile", "hotspot", "--max-errors", "1")
+    piped, read = (
+        json.loads(run(*profile, "--format", "json", one, cwd=tmp_path, stdin=data).out)["files"][0] for one in ("-", "dump")
+    )
+    assert (piped["missing_undecided"], read["missing_undecided"]) == (is_undecided, False)
+    assert (read["incomplete"], read["missing_objects"]) == (is_named, count * is_named)
+    assert (piped["incomplete"], piped["missing_objects"]) == ((True, 0) if is_undecided else (is_named, count * is_named))
+    done = run(*profile, "-", stdin=data)
+    assert done.status == int(is_undecided or is_named)
+    assert ("undecided: whether objects are missing: a pipe can be read only once, a file decides" in done.out) == is_undecided
+    assert (": incomplete, objects may be missing, " in done.out) == is_undecided
+    assert run(*profile, "--allow-incomplete", "-", stdin=data).status == 0
 
 
 # ---- GraalVM Insight -------------------------------------------------------------------------------------------------

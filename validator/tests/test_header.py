@@ -35,6 +35,8 @@ def tar_file(form: int) -> bytes:
     return made.getvalue()
 
 
+JSON = "JSON: perhaps an error message saved in place of the dump"
+
 # The first bytes of such files, longer than the validator needs, and the kind that it names.
 KINDS = {
     "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file: unpack it first"),
@@ -87,6 +89,10 @@ KINDS = {
     "html": (b"<html><head><title>502 Bad Gateway</title></head>", HTML),
     "html-upper-case": (b"<HTML><HEAD><TITLE>502 Bad Gateway</TITLE></HEAD>", HTML),
     "html-break": (b"<br />\n<b>Warning</b>:  readfile(): failed to open stream", HTML),
+    "json": (b'{"message": "404 Not Found"}', JSON),
+    "json-in-lines": (b'{\n  "message": "404 Not Found"\n}\n', JSON),
+    "json-array": (b'[{"message": "404 Not Found"}]', JSON),
+    "json-array-in-lines": (b'[\n  {"message": "404 Not Found"}\n]\n', JSON),
     "tar-pax": (tar_file(tarfile.PAX_FORMAT), "a tar archive: unpack it first"),
     "tar-gnu": (tar_file(tarfile.GNU_FORMAT), "a tar archive: unpack it first"),
 }
@@ -100,6 +106,12 @@ def test_the_kind_of_a_file_is_named(name: str, packed: bool) -> None:
     (one,) = found["findings"]
     assert (one["rule"], one["offset"], one["found"]) == ("HDR-001", 0, kind)
     assert found["hint"] is None
+
+
+@pytest.mark.parametrize("text", ["[    0.000000] Linux version 6.1\n", "[main] INFO: started\n"])
+def test_the_kind_of_other_files_is_not_guessed(text: str) -> None:
+    (one,) = report_one("-", stdin=text.encode())["findings"]
+    assert one["rule"] == "HDR-001" and one["found"].startswith(chr(34))
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,33 @@ def test_a_part_that_is_in_the_file_already_is_kept_once(tmp_path: Path) -> None
         assert ("taken once" in text) == (end >= first + 9)
 
 
+@pytest.mark.parametrize("damage", ["zeros", "noise", "zeros follow", "noise follows", "another part follows"])
+def test_a_part_that_is_in_the_file_is_kept_once_though_its_end_is_damaged(damage: str, tmp_path: Path) -> None:
+    """The last page was not written, or what follows the part is no dump."""
+    whole = generate(tmp_path).read_bytes()
+    dice = random.Random(seed := random.SystemRandom().randrange(1 << 32))
+    segments = [at for at in record_offsets(whole) if whole[at] == 0x1C]
+    for i in range(DRAWS // 2):
+        first, second = sorted(dice.sample(segments[1:], 2))
+        if second - first < 5000:
+            continue
+        lost = dice.randrange(1, min(4096, second - first - 4096))
+        more = dice.randrange(1, 5000)
+        file = {
+            "zeros": whole[: second - lost] + bytes(lost),
+            "noise": whole[: second - lost] + dice.randbytes(lost),
+            "zeros follow": whole[:second] + bytes(more),
+            "noise follows": whole[:second] + b"\xaa" + dice.randbytes(more),
+            "another part follows": whole[: min(second + more, len(whole) - 10)],
+        }[damage]
+        files = [file, whole[first:second], whole[second : -len(record(0x2C, b""))]]
+        for name, data in zip(["", ".p3", ".p11"], files, strict=True):
+            (tmp_path / f"heap.hprof{name}").write_bytes(data)
+        copy, text = repair(tmp_path)
+        assert copy == whole, f"seed {seed}, draw {i}: {first:#x} to {second:#x}, {lost} or {more}: {text}"
+        assert "joined with: heap.hprof.p3, heap.hprof.p11\n" in text and "taken once" in text
+
+
 def record_offsets(data: bytes) -> list[int]:
     found, at = list[int](), HEADER
     while at < len(data):

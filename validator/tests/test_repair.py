@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from dumps import DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
 from some_cases import TAKES_SOME, any_one, some
+from test_field import record_offsets
 from tool import SOURCE, run
 
 from hprof_conformance import gold
@@ -472,7 +473,7 @@ def test_nothing_is_named_by_bytes_that_may_be_wrong(tmp_path: Path) -> None:
     before = record(0x1C, b"".join(instance(0x100 + 8 * i, 0x999) for i in range(3)))  # they move what follows
     text = repair(stored(header + records + names + before + classes) + wrong + stored(segment), tmp_path)[1]
     assert re.search(r" 75 bytes   3 INSTANCE_DUMP class 0x999$", text, re.MULTILINE)
-    assert re.search(r" 25 bytes   1 in damaged gzip members$", text, re.MULTILINE)
+    assert re.search(r" 25 bytes   1 in the damaged gzip member$", text, re.MULTILINE)
     assert "0x1030" not in text
 
 
@@ -485,7 +486,7 @@ def test_objects_that_are_defined_twice_in_a_damaged_member_are_not_known(tmp_pa
     member = stored(record(0x1C, b"".join(old))).replace(b"".join(old), b"".join(wrong))
     copy, text = repair(stored(VALID[:heap]) + member + stored(VALID[heap:]), tmp_path)
     assert {part for part in parts(copy) if part in wrong} <= set(old[:150])
-    assert "in damaged gzip members\n" in text
+    assert "in the damaged gzip member\n" in text
 
 
 @pytest.mark.parametrize("seed", range(3 if TAKES_SOME else 11))
@@ -552,6 +553,26 @@ def test_a_fix_that_is_named_makes_a_copy(name: str, tmp_path: Path) -> None:
         done = run(*named[1].split(), cwd=tmp_path)
         assert (done.status, (tmp_path / "fixed.hprof").exists()) == (0, True), f"seed {seed}, {how}: {done.err}"
     assert fixes or TAKES_SOME
+
+
+@pytest.mark.parametrize("name", some(["agent8", "jdk8", "jdk17", "jdk25", "sa17"]))
+def test_no_repair_is_offered_that_makes_nothing(name: str, tmp_path: Path) -> None:
+    """A dump that is no more than definitions, or ends with zeros, noise or nothing within them."""
+    data, seed = gold.read(SOURCE, name), random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    heap = next(body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS)
+    for _ in range(5):
+        at = dice.randrange(HEADER + 1, heap)
+        damaged = data[:at] + dice.choice(
+            [bytes(len(data) - at), dice.randbytes(len(data) - at), b"", bytes(dice.randrange(1, 5000))]
+        )
+        (tmp_path / "damaged").write_bytes(damaged)
+        (tmp_path / "copy").unlink(missing_ok=True)
+        checked = run("damaged", cwd=tmp_path)
+        offered = "--repair" in checked.out
+        made = run("--repair", "copy", "damaged", cwd=tmp_path).status == 0
+        assert made == (tmp_path / "copy").exists()
+        assert offered == made or checked.status == 0, f"seed {seed}, {at:#x}: {offered} {made}"
 
 
 # ---- The file --------------------------------------------------------------------------------------------------------

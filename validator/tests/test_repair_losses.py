@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from dumps import OBJECT, class_dump, dump, instance, load_class, object_array, record, utf8
+from some_cases import some
 from test_field import record_offsets
 from test_repair import size_of
 from tool import SOURCE, on_a_terminal, run
@@ -195,6 +196,77 @@ def test_the_reader_needs_a_setting_when_no_root_is_left(tmp_path: Path) -> None
     assert "lost:" not in out
     assert "in the reader" not in out
     assert repair_json(tmp_path, "whole")["advice"] is None
+
+
+def sub_records(data: bytes) -> list[tuple[int, int, int]]:
+    """The tag, start and end of each."""
+    (i,) = struct.unpack_from(">I", data, 19)
+    found = []
+    for tag, at, end in record_offsets(data):
+        while tag in (0x0C, 0x1C) and at < end:
+            found.append((data[at], at, at + size_of(data, at, i)))
+            at = found[-1][2]
+    return found
+
+
+def is_root(tag: int) -> bool:
+    return tag < 0x20 or tag == 0xFF or 0x89 <= tag <= 0x90
+
+
+def roots_of(data: bytes) -> Counter[bytes]:
+    return Counter(data[at:end] for tag, at, end in sub_records(data) if is_root(tag))
+
+
+@pytest.mark.parametrize("damage", ["page", "gap", "cut", "tag"])
+@pytest.mark.parametrize("name", some(["agent8", "jdk8", "jdk17", "jdk17-i386", "jdk25", "jdk28", "sa17"]))
+def test_roots_in_what_cannot_be_read_are_lost(name: str, damage: str, tmp_path: Path) -> None:
+    data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))
+    all_places = sub_records(data)
+    places = [place for place in all_places if is_root(place[0])] if dice.randrange(3) else all_places
+    _, start, end = dice.choice(places)
+    at, size = dice.randrange(start, end), dice.choice((16, 100, 4096))
+    broken = {
+        "page": data[:at] + bytes(min(4096, len(data) - at)) + data[at + 4096 :],
+        "gap": data[:at] + data[at + size :],
+        "cut": data[:at],
+        "tag": data[:start] + b"\x50" + data[start + 1 :],
+    }[damage]
+    (tmp_path / "broken").write_bytes(broken)
+    out = run("--force", "--repair", "copy", "broken", cwd=tmp_path).out
+    copy = (tmp_path / "copy").read_bytes()
+    lost = roots_of(data) - roots_of(copy)
+    told = re.search(r"^    (all|perhaps) GC roots|^    [\d,]+ of [\d,]+ ROOT_", out, re.MULTILINE)
+    assert told or not lost, f"seed {seed}: {lost.total()} roots are lost, from {at:#x} on: {out}"
+    assert lost or "GC roots, in" not in out or damage in {"cut", "gap"}, f"seed {seed}, from {at:#x} on: {out}"
+
+
+@pytest.mark.parametrize("name", some(["agent8", "jdk8", "jdk17", "jdk17-i386", "jdk25", "jdk28", "sa17"]))
+def test_an_array_that_cannot_be_read_is_missing_for_the_check_too(name: str, tmp_path: Path) -> None:
+    """It has lost some bytes, or the dump ends within it. Its ID is there, but it is in no copy."""
+    data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))
+    (i,) = struct.unpack_from(">I", data, 19)
+    _, start, end = dice.choice([place for place in sub_records(data) if place[0] == 0x23 and place[2] - place[1] > 100])
+    at = dice.randrange(start + 10 + i, end - 16)
+    broken = data[:at] + data[at + dice.randrange(1, 16) :]
+    (tmp_path / "broken").write_bytes(broken)
+    repaired = repair_json(tmp_path, "broken")
+    for one in ("broken", "-"):
+        checked = json.loads(run("--format", "json", one, cwd=tmp_path, stdin=broken).out)["files"][0]["missing_objects"]
+        assert checked == repaired["missing_objects"] or repaired["mended"]["sizes"], f"seed {seed}, {at:#x}"
+
+
+def test_an_array_that_the_end_of_the_dump_truncates_is_missing_for_the_check_too(tmp_path: Path) -> None:
+    fields = class_dump(0x30, OBJECT, 8)[:-2] + struct.pack(">HQB", 1, 1, 2)
+    holder = struct.pack(">BQIQIQ", 0x21, 0x2000, 0, 0x30, 8, 0x2008)
+    array = struct.pack(">BQIIB", 0x23, 0x2008, 0, 4000, 8) + bytes(4000)
+    data = dump(fields, holder, array)
+    for lost in (random.randrange(10, 4000), 9):  # 9 for the HEAP_DUMP_END alone
+        (tmp_path / "broken").write_bytes(data[:-lost])
+        missing = int(lost > 9)
+        assert repair_json(tmp_path, "broken", ("--force",))["missing_objects"] == missing
+        for one in ("broken", "-"):
+            done = run("--format", "json", one, cwd=tmp_path, stdin=data[:-lost])
+            assert json.loads(done.out)["files"][0]["missing_objects"] == missing
 
 
 # ---- The profile -----------------------------------------------------------------------------------------------------

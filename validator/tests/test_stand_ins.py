@@ -1,5 +1,6 @@
 """Stand-ins of --repair: objects are kept whose class, name or stack trace is lost, and nothing else is invented."""
 
+import json
 import os
 import random
 import re
@@ -203,3 +204,46 @@ def test_a_dump_that_lacks_nothing_gets_no_stand_ins(tmp_path: Path) -> None:
         assert "stand-in" not in text or "stack trace" in text
     done = run("--no-stand-ins", "broken", cwd=tmp_path)
     assert (done.status, "--no-stand-ins goes with --repair" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("profile", ["auto", "strict"])
+@pytest.mark.parametrize("tag", [1, 2, 0x20])
+@pytest.mark.parametrize("name", ["jdk8", "sa17"])
+def test_without_stand_ins_only_strict_drops_objects_for_a_name(name: str, tag: int, profile: str, tmp_path: Path) -> None:
+    """An object whose class is not dumped is left out."""
+    data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))
+    objects = content(data).objects
+    used = {int.from_bytes(one[13:21], "big") for one in objects.values() if one[0] == 0x21}
+    chosen = {dice.choice([*used]).to_bytes(8, "big") for _ in range(3)}
+    loads = [(at, end) for at, end in definitions(data, 2) if data[at + 13 : at + 21] in chosen]
+    names = {data[at + 25 : at + 33] for at, _ in loads}
+    lost = {1: [(at, end) for at, end in definitions(data, 1) if data[at + 9 : at + 17] in names], 2: loads}.get(tag, [])
+    broken = data
+    for at, end in reversed(lost):
+        broken = broken[:at] + broken[end:]
+    for one in chosen if tag == 0x20 else []:
+        broken = without(broken, objects[int.from_bytes(one, "big")])
+    copy, _ = repair(broken, tmp_path, "--profile", profile, "--no-stand-ins")
+    kept = content(copy).objects
+    there = {one for one in objects.values() if one[0] == 0x21 and one[13:21] in chosen} & set(kept.values())
+    assert bool(there) == (tag != 0x20 and profile == "auto"), f"seed {seed}"
+    assert tag == 0x20 or profile == "strict" or kept == objects, f"seed {seed}"
+
+
+@pytest.mark.parametrize("tag", [1, 2])
+@pytest.mark.parametrize("name", ["jdk21", "jdk25", "jdk28"])
+def test_the_list_of_the_archive_may_have_lost_the_name_of_its_class(name: str, tag: int, tmp_path: Path) -> None:
+    """What its elements name was never in the dump, so it is not missing from the copy. No version is told from lost names."""
+    data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))
+    string = next(at for at, end in definitions(data, 1) if data[at + 17 : end] == b"[Ljava/lang/Object;")
+    places = {2: [(at, end) for at, end in definitions(data, 2) if data[at + 25 : at + 33] == data[string + 9 : string + 17]]}
+    places[1] = [(string, string + 9 + 8 + len("[Ljava/lang/Object;"))]
+    lost = places[tag] + dice.sample(definitions(data, 2), dice.randrange(40))
+    broken = bytearray(data)
+    for at, end in sorted(set(lost), reverse=True):
+        del broken[at:end]
+    repair(bytes(broken), tmp_path)
+    found = json.loads(run("--format", "json", "copy", cwd=tmp_path).out)["files"][0]
+    whole = json.loads(run("--format", "json", "-", stdin=data).out)["files"][0]
+    assert (found["complete"], found["missing_objects"]) == (True, 0), f"seed {seed}"
+    assert found["producer"] in ("HotSpot", whole["producer"]), f"seed {seed}"

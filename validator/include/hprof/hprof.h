@@ -430,6 +430,7 @@ struct hprof_repair_result {
     bool incomplete;               /* the copy, as in hprof_summary: what is missing cannot be brought back */
     bool version_mended;           /* the dump says 1.0.1, and has segments: the copy says 1.0.2 */
     bool header_made;              /* in place of the first 31 bytes, because the header was damaged or lost */
+    uint64_t root_gaps; /* places that may have held roots: next to one, or the end of the dump, and not to be read */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

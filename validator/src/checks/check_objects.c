@@ -308,8 +308,8 @@ bool is_object_array(const struct file *file, uint64_t class_id)
     const struct class *class = classes_find(&file->classes, class_id);
     struct string_text name;
 
-    return !class || !strings_text(&file->strings, class->name, &name) || string_is(&name, "[Ljava/lang/Object;") ||
-           string_is(&name, "java.lang.Object[]");
+    return !class || !strings_text(&file->strings, class->name, &name) || string_is_stand_in(&name) ||
+           string_is(&name, "[Ljava/lang/Object;") || string_is(&name, "java.lang.Object[]");
 }
 
 void use_array_class(struct checker *ck, uint64_t class_id, uint64_t offset)

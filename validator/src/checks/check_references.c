@@ -237,6 +237,16 @@ static void count_missing(void *context, uint64_t id, unsigned flags)
         ck->run->missing[SHAPE_ANY]++;
 }
 
+/* An object that is lost although its ID counts as defined. It was dumped, so that its absence is no quirk. */
+static void count_lost(void *context, uint64_t id, uint64_t unused)
+{
+    struct checker *ck = context;
+    unsigned flags = id_set_get(&ck->heap->objects, id);
+
+    (void)unused;
+    ck->run->missing[SHAPE_ANY] += flags & ID_DEFINED && flags & (ID_REFERENCED | ID_ELEMENT);
+}
+
 /* The class of an array's elements, by Android's static field. check_class_dump.c marks it like an element of Object[]. */
 static void report_missing_component(void *context, uint64_t id, const uint64_t first[USE_ROLES])
 {
@@ -257,6 +267,8 @@ void finish_objects(struct checker *ck, bool counts)
 {
     if (ck->file->losses.heap.part && counts)
         id_set_sweep(&ck->heap->objects, count_missing, ck);
+    if (ck->file->losses.heap.part && counts)
+        keymap_each(&ck->heap->lost, count_lost, ck);
     if (ck->file->losses.heap.part)
         return;
     pending_uses_finish(&ck->heap->loader_uses, report_loader_use, ck); /* before what is undefined is settled */

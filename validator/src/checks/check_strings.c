@@ -88,6 +88,7 @@ static void define_string(struct checker *ck, uint64_t id, struct text *t, uint6
 /* SPEC.md 4.1 UTF8. The text is checked only when it is complete, because a wrong length makes anything part of it. */
 bool check_utf8(struct checker *ck, uint64_t length)
 {
+    enum { LOWEST_ADDRESS = 1 << 24 };
     struct cursor c = window(ck->in, SIZE_OF(UTF8, ck->file->id_size));
     uint64_t at = ck->in->offset;
     struct UTF8 r;
@@ -107,8 +108,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
     if (!r.id)
         report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
     define_string(ck, r.id, &t, at);
-    if (!ck->file->signs.first_string)
-        ck->file->signs.first_string = r.id;
+    ck->file->signs.addresses += r.id >= LOWEST_ADDRESS && r.id % 8 == 0;
     return true;
 }
 

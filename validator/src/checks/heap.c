@@ -71,6 +71,7 @@ void heap_begin(struct checker *ck)
     heap->waiting = (struct waiting){0};
     byte_log_init(&heap->waiting.log, m);
     archive_init(ck);
+    keymap_init(&heap->lost, m, key, ck->file->id_size, sizeof(uint32_t));
     input_keep(ck->in, heap->begin);
     if (!input_can_reread(ck->in))
         heap->stretches.due = UINT64_MAX;
@@ -84,6 +85,7 @@ void heap_clear(struct checker *ck)
     id_set_clear(&heap->twice);
     id_set_clear(&heap->special);
     archive_clear(&heap->archive);
+    keymap_clear(&heap->lost);
     enter_stretch(heap, NULL);
     pending_uses_clear(&heap->object_uses);
     pending_uses_clear(&heap->root_thread_uses);

@@ -85,6 +85,7 @@ struct heap {
     struct pending_uses loader_uses; /* of IDs as class loaders; role 0 */
     struct id_set special;           /* see struct segment; an instance of unknown class has all flags */
     struct archive archive;
+    struct keymap lost; /* IDs of objects that count as defined, but were left out or end after the end of the dump; to 0 */
     struct first_instance first_instances[FIRST_INSTANCES];
     unsigned first_instance_count;
     struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */

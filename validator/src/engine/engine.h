@@ -346,6 +346,9 @@ void lose(struct engine *e);
 void lose_after_malformed(struct engine *e);
 /* an array that had been read; */
 void lose_array(struct engine *e);
+/* The ID of the object or class that a sub-record here, of this tag, dumps; else 0. It may count as defined, and is lost. */
+uint64_t object_here(struct engine *e, uint8_t tag);
+void lose_object(struct engine *e, uint64_t id);
 /* a heap dump; */
 void lose_heap_dump(struct engine *e);
 /* a HEAP_DUMP_END; */
@@ -369,6 +372,9 @@ void look_for_text(struct engine *e);
 /* Records follow here, or the dump ends, after a heap dump record whose length leads elsewhere. */
 void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end);
 void conclude_transfer(struct engine *e);
+/* Where zeros may begin that are the reason of a wrong type, so many bytes after the tag of the sub-record here: at the type of a
+ * field, or where a sector of a disk begins in the head of an array. Else 0: at the tag. */
+uint64_t zeros_may_begin(const struct engine *e, uint8_t tag, uint64_t bad_at);
 /* Plain reading failed so many bytes after this offset: looks whether zeros are the reason; */
 void look_for_zeros(struct engine *e, uint64_t after);
 /* or in the records that were skipped, from an offset up to here. Arrays have zeros anywhere. */

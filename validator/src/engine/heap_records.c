@@ -73,7 +73,7 @@ static bool pass_malformed(struct engine *e, enum frame why, const struct walk_i
     if (ends_here(e))
         return true;
     memcpy(first, e->in.at, n);
-    look_for_zeros(e, why == FRAME_TYPE && item->tag == SUB_CLASS_DUMP ? item->bad_at : 0); /* what follows a type of 0 there */
+    look_for_zeros(e, why == FRAME_TYPE ? zeros_may_begin(e, item->tag, item->bad_at) : 0);
     if (!records_follow_here(e, 2))
         e->framing.failed_at = at;
     end_sound_part(&e->run, at);
@@ -252,6 +252,18 @@ static bool is_too_long(struct engine *e, uint64_t size)
     return true;
 }
 
+/* Checks a sub-record. False if the dump ends within it. */
+static bool check_right(struct engine *e, const struct walk_item *item)
+{
+    uint64_t id = object_here(e, item->tag);
+
+    mark_phantom(e, item->size);
+    if (check_subrecord(&e->ck, item->size))
+        return true;
+    lose_object(e, id);
+    return ends_within(e);
+}
+
 /* Checks one sub-record of any size, or decides what to do where that cannot be. False if the dump ends within it. */
 static bool check_or_recover(struct engine *e)
 {
@@ -271,8 +283,7 @@ static bool check_or_recover(struct engine *e)
         return true;
     switch (frame) {
     case FRAME_RIGHT:
-        mark_phantom(e, item.size);
-        return check_subrecord(&e->ck, item.size) || ends_within(e);
+        return check_right(e, &item);
     case FRAME_UNSEEN: /* next_subrecord() sees enough */
     case FRAME_TRUNCATED:
         return ends_here(e) || ends_within(e);

@@ -48,7 +48,7 @@ void conclude_transfer(struct engine *e)
         sum->transfer = HPROF_TRANSFER_REPLACED;
 }
 
-enum { LEAST_ZEROS = 512 };
+enum { SECTOR = 512, LEAST_ZEROS = SECTOR };
 
 /* Whether there is a row of zeros in n bytes. */
 static bool has_zeros(const uint8_t *p, size_t n)
@@ -72,6 +72,11 @@ void look_for_skipped_zeros(struct engine *e, uint64_t from)
     go_to(e, here);
 }
 
+uint64_t zeros_may_begin(const struct engine *e, uint8_t tag, uint64_t bad_at)
+{
+    return tag == SUB_CLASS_DUMP || (e->in.offset + bad_at) % SECTOR < bad_at ? bad_at : 0;
+}
+
 void look_for_zeros(struct engine *e, uint64_t after)
 {
     size_t n = look_at(&e->in, (size_t)after + LEAST_ZEROS, UINT64_MAX);
@@ -84,14 +89,15 @@ void look_for_zeros(struct engine *e, uint64_t after)
     }
 }
 
-/* The zeros at a failure end here, where a sub-record begins, and no sector of a disk ends: they may be the last elements of an
- * array whose count is wrong. */
+/* The zeros at a failure end here, where a sub-record begins. If no sector of a disk begins or ends shortly before the one or the
+ * other, they may be the last elements of an array whose count is wrong. */
 static void doubt_zeros(struct engine *e, uint64_t here)
 {
-    enum { SECTOR = 512 };
+    enum { LAST_BYTES = 16 };
     uint64_t size = here - e->framing.zeros_at, zeros = 0;
 
-    if (size > WAY_SIGHT || here % SECTOR == 0 || !go_to(e, e->framing.zeros_at) || look_at(&e->in, (size_t)size, size) < size)
+    if (size > WAY_SIGHT || here % SECTOR < LAST_BYTES || e->framing.zeros_at % SECTOR < LAST_BYTES ||
+        !go_to(e, e->framing.zeros_at) || look_at(&e->in, (size_t)size, size) < size)
         return;
     while (zeros < size && !e->in.at[zeros])
         zeros++;

@@ -1,5 +1,6 @@
 /* What may be missing after recovery skipped bytes (state/losses.h). Nothing else writes it. */
 #include "engine/engine.h"
+#include "format/tags.h"
 
 void begin_losses(struct engine *e)
 {
@@ -29,6 +30,19 @@ void lose_after_malformed(struct engine *e)
 {
     e->file.losses.heap.malformed_segment = e->position.record_at;
     lose(e);
+}
+
+uint64_t object_here(struct engine *e, uint8_t tag)
+{
+    return is_object_tag(tag) && input_need(&e->in, 1 + e->file.id_size) > e->file.id_size
+               ? get_id(e->in.at + 1, e->file.id_size)
+               : 0;
+}
+
+void lose_object(struct engine *e, uint64_t id)
+{
+    if (id)
+        keymap_put(&e->heap.lost, id, 0);
 }
 
 void lose_array(struct engine *e)

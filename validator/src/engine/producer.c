@@ -39,7 +39,7 @@ static struct names look_at_names(const struct file *file)
         const struct class *class = chunks_at(&file->classes.loaded, i);
         struct string_text text;
 
-        if (!strings_text(&file->strings, class->name, &text))
+        if (!strings_text(&file->strings, class->name, &text) || string_is_stand_in(&text))
             names.lacks_some = true;
         else if (text.kept)
             look_at_name(&names, (const char *)text.bytes, text.kept);
@@ -47,13 +47,17 @@ static struct names look_at_names(const struct file *file)
     return names;
 }
 
-/* Whether string IDs are addresses in a VM of 64 bits, of its own symbols: HotSpot's and the serviceability agent's are. Others
- * count strings from a small number. */
-static bool has_addresses(const struct file *file)
+/* Whether most string IDs are addresses in a VM, of its own symbols: HotSpot's and the serviceability agent's are. Others count
+ * strings, so that few of their IDs are multiples of 8. */
+static bool has_addresses(const struct run *run, const struct file *file)
 {
-    enum { LOWEST = 1 << 24 };
+    return file->signs.addresses > run->sum.record_counts[TAG_UTF8] / 2;
+}
 
-    return file->id_size == 8 && file->signs.first_string >= LOWEST && file->signs.first_string % 8 == 0;
+/* HotSpot writes segments in 1.0.2. Shark's copy of a dump has one HEAP_DUMP (PRODUCERS.md A.7). */
+static bool may_be_copy(const struct file *file)
+{
+    return file->version == V102 && file->heap_index.records && !file->heap_index.segments;
 }
 
 /* Whether records have times; not where a few do, because bytes that are no record may look like one. */
@@ -77,15 +81,16 @@ static struct producer guess_hotspot_or_agent(const struct run *run, const struc
     const bool all_are_seen = signs->loads_ended && signs->loads_are_whole && !names->lacks_some;
     const struct producer hotspot = {PROFILE_HOTSPOT,
                                      all_are_seen && names->version ? versions[names->version - 1].producer : "HotSpot"};
+    const struct producer copy = {PROFILE_HOTSPOT, "HotSpot, or a copy of its dump"};
     bool sticky = run->sum.subrecord_counts[SUB_ROOT_STICKY_CLASS] != 0;
 
     if (signs->first_tag == TAG_TRACE && (file->version == V102 || !sticky))
         return (struct producer){PROFILE_SA, "the serviceability agent (jhsdb jmap)"};
     if (signs->trace_one_empty)
-        return hotspot;
-    if (signs->first_tag == TAG_UTF8 && has_addresses(file) && file->classes.loaded.count == 0)
-        return (struct producer){PROFILE_HOTSPOT, "HotSpot, or a copy of its dump"};
-    if (signs->first_tag == TAG_UTF8 && has_addresses(file) && !signs->loads_ended)
+        return may_be_copy(file) ? copy : hotspot;
+    if (signs->first_tag == TAG_UTF8 && has_addresses(run, file) && file->classes.loaded.count == 0)
+        return copy;
+    if (signs->first_tag == TAG_UTF8 && has_addresses(run, file) && !signs->loads_ended)
         return hotspot;
     return (struct producer){PROFILE_STRICT, ""};
 }
@@ -108,7 +113,7 @@ struct producer guess_producer(const struct run *run, const struct file *file)
     if (!any_time && !names.bracketed &&
         ((heap || signs->trace_one_empty) && file->classes.loaded.count
              ? names.slashed
-             : has_addresses(file) && (names.slashed || !names.dotted)))
+             : has_addresses(run, file) && (names.slashed || !names.dotted)))
         return guess_hotspot_or_agent(run, file, &names);
     if (is_java && signs->trace_one_empty && signs->trace_one_thread == 1 && segment)
         return (struct producer){PROFILE_MAT, "Eclipse MAT"};

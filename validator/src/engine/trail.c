@@ -163,8 +163,9 @@ void discard_subrecord(struct engine *e, uint8_t tag)
     *count -= *count > 0;
 }
 
-/* The sub-records from an offset up to the failure are left out. The input stays where it is. */
-static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t *from)
+/* The sub-records from an offset up to the failure are left out. The input stays where it is: objects before it are lost, unless
+ * they come again. */
+static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t *from, bool come_again)
 {
     uint64_t here = e->in.offset;
     struct walk_item item;
@@ -175,6 +176,8 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
     if (leave_out_items(e, first, failed_at, failed_at) || !go_to(e, first))
         return;
     while (e->in.offset < failed_at && measure_again(e, failed_at, &item)) {
+        if (!come_again && e->in.offset < here)
+            lose_object(e, object_here(e, item.tag));
         discard_subrecord(e, item.tag);
         input_skip(&e->in, item.size);
     }
@@ -194,7 +197,7 @@ bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *rec
     first = last_mark(&trail.items, failed_at, d.last);
     if (!pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
         return false;
-    leave_out_from(e, first, failed_at, from);
+    leave_out_from(e, first, failed_at, from, true);
     return true;
 }
 
@@ -297,7 +300,7 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
     first = before_phantoms(e, first);
     if (kind != WAY_NONE)
         first = before_classless(e, &trail, first);
-    leave_out_from(e, first, failed_at, from);
+    leave_out_from(e, first, failed_at, from, false);
     return kind;
 }
 
@@ -326,5 +329,5 @@ void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at,
     go_to(e, found ? last + found : here);
     if (last < failed_at && !found)
         last = before_classless(e, &trail, failed_at);
-    leave_out_from(e, last, failed_at, from);
+    leave_out_from(e, last, failed_at, from, false);
 }

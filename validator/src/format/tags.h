@@ -25,4 +25,9 @@ static inline bool is_object_tag(uint8_t tag)
     return tag >= SUB_CLASS_DUMP && tag <= SUB_PRIMITIVE_ARRAY_DUMP;
 }
 
+static inline bool is_root_tag(uint8_t tag)
+{
+    return is_subrecord_tag(tag) && !is_object_tag(tag) && tag != SUB_HEAP_DUMP_INFO && tag != SUB_PRIMITIVE_ARRAY_NODATA;
+}
+
 #endif

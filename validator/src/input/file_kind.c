@@ -35,6 +35,12 @@ bool is_part_of_dump(const uint8_t *p, size_t n)
            is_subrecord_tag(p[RECORD_HEADER_SIZE]);
 }
 
+/* An object, or an array; a line of a log may begin with "[ ". */
+static bool begins_json(const uint8_t *p, size_t n)
+{
+    return n >= 2 && p[1] && ((p[0] == '{' && strchr("\"} \n\r", p[1])) || (p[0] == '[' && strchr("{[\"]\n\r", p[1])));
+}
+
 struct file_kind find_file_kind(const uint8_t *p, size_t n)
 {
     static const struct {
@@ -80,7 +86,7 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (n >= kinds[i].size && begins_with(p, kinds[i].start, kinds[i].size))
             return kinds[i].kind;
-    if (n >= 2 && p[0] == '{' && (p[1] == '"' || p[1] == '\n' || p[1] == '\r' || p[1] == ' ' || p[1] == '}'))
+    if (begins_json(p, n))
         return (struct file_kind){"JSON: perhaps an error message saved in place of the dump", true};
     if (is_part_of_dump(p, n))
         return (struct file_kind){"a part of a dump, without its header: FILE.p0, FILE.p1 and so on belong after FILE", false};

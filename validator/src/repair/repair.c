@@ -324,6 +324,8 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     stand_ins_clear(r);
     if (r->ends)
         memory_put(&r->memory, r->ends, (r->asked.part_count + 1) * sizeof *r->ends);
+    if (r->are_in_file)
+        memory_put(&r->memory, r->are_in_file, r->asked.part_count * sizeof *r->are_in_file);
     memory_put(&r->memory, r->left, r->left_capacity * sizeof *r->left);
     jumps_clear(&r->jumps);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);

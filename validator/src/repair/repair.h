@@ -70,7 +70,9 @@ struct heap_record {
     uint64_t copied_until; /* where it ends there, once it is closed */
     uint64_t length;       /* as it is stated in the copy */
     bool is_mended;
-    bool is_reduced; /* something in it was left out */
+    bool is_reduced;   /* something in it was left out */
+    bool has_gap;      /* something in it cannot be read, so that it may end before its length says */
+    bool is_truncated; /* the input ends within it */
 };
 
 /* A sub-record that was copied. */
@@ -170,7 +172,8 @@ struct repair {
 
     uint64_t *ends; /* where the files that were joined end in the copy; only until the first check of the copy */
     size_t file_count;
-    bool is_foreign; /* two files have the same ID with other content */
+    bool *are_in_file; /* of each part, whether the first file has all of it */
+    bool is_foreign;   /* two files have the same ID with other content */
 
     struct left_out *left;
     size_t left_count, left_capacity;
@@ -321,7 +324,7 @@ bool stand_ins_make(struct repair *r);
 /* Appends the parts to the copy of the first file, which is not ended yet. */
 enum hprof_status parts_join(struct repair *r);
 /* Where the first file, as it is, ends with the beginning of a part, as it does if the VM was killed while it appended that part,
- * these bytes are taken off: they come again with the part. */
+ * these bytes are taken off: they come again with the part. A part of which the first file has all is not joined. */
 bool parts_cut_overlap(struct repair *r);
 /* The copy defines an ID twice, at these offsets: whether the definitions are in different files and differ is noted. */
 void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier);

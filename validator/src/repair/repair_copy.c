@@ -7,8 +7,19 @@
 #include <unistd.h>
 
 #include "format/subrecord.h"
+#include "format/tags.h"
 
 /* ---- Heap dump records ---- */
+
+/* Bytes from an offset of the input on cannot be read, or are missing in the record that ends there. If the heap dump goes on after
+ * them, it does so here. */
+static void note_gap(struct repair *r, uint64_t from, bool goes_on)
+{
+    bool is_after_root = r->last.end == from && is_root_tag(r->last.tag);
+
+    r->heap.has_gap = true;
+    r->result.root_gaps += is_after_root || (goes_on && input_need(&r->in, 1) && is_root_tag(*r->in.at));
+}
 
 /* The length or the number of elements that an object of this size has, and where it is stated: an offset from the tag. */
 struct stated {
@@ -88,6 +99,7 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     if (copied_bytes < size) {
         copy_cut(r, start);
         leave_out(r, kind, key, copied_bytes);
+        r->heap.is_truncated = true;
         return;
     }
     r->last = (struct copied){.at = start, .end = r->in.offset, .tag = tag};
@@ -113,6 +125,7 @@ static void drop_subrecord(struct repair *r, uint64_t size)
 
     skipped = input_skip(&r->in, size);
     leave_out(r, kind, key, skipped);
+    r->heap.is_truncated |= skipped < size;
 }
 
 /* The heap dump record in the copy takes sub-records from here on, up to an offset of the input. */
@@ -242,6 +255,10 @@ static void follow_jump(struct repair *r, const struct jump *jump)
         return;
     }
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, jump->to == UINT64_MAX ? UINT64_MAX : size));
+    if (jump->to == UINT64_MAX)
+        r->heap.is_truncated = true;
+    else if (size || !r->heap.has_gap)
+        note_gap(r, jump->from, jump->heap_end > jump->to);
     if (jump->to != UINT64_MAX && jump->heap_end > jump->to) {
         if (!reopen_heap(r, jump->heap_end)) {
             struct jump next = jumps_at(&r->jumps, r->next_jump);
@@ -403,6 +420,7 @@ static void copy_to_end(struct repair *r)
 {
     while (!r->error && !r->memory.exhausted && repair_goes_on(r) && input_need(&r->in, 1) > 0)
         copy_next(r);
+    r->heap.is_truncated |= r->heap.is_open && !r->heap.has_gap && r->in.offset < r->heap.end;
     close_heap(r);
     stand_ins_put_definitions(r); /* after a single record */
     damage_end_pass(r);
@@ -447,6 +465,7 @@ bool repair_copy_part(struct repair *r)
 
 bool repair_copy_end(struct repair *r)
 {
+    r->result.root_gaps += r->is_first_pass && (r->is_series || r->heap.is_truncated);
     if (r->is_series && r->is_first_pass) {
         copy_put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
         r->result.is_ended = true;

@@ -73,7 +73,7 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
         snprintf(to, size, "sub-record%s whose ID is dumped already", l->count == 1 ? "" : "s");
         break;
     case LEFT_DAMAGED:
-        snprintf(to, size, "in damaged gzip members");
+        snprintf(to, size, "%s", r->damage.part_count == 1 ? "in the damaged gzip member" : "in damaged gzip members");
         break;
     case LEFT_BYTES:
     case LEFT_KINDS:

@@ -30,25 +30,50 @@ static bool open_part(struct repair *r, size_t i)
 
 enum { PREFIX = 4096 };
 
-/* Whether the file of the copy, from an offset to its end, is the beginning of the part that is the input. */
-static bool begins_with_rest(struct repair *r, uint64_t at)
+/* Passes the bytes of the part, which is the input, that the file of the copy has from an offset on. Returns how many. */
+static uint64_t pass_same(struct repair *r, uint64_t at)
 {
+    const uint64_t from = at;
     uint8_t bytes[PREFIX];
+    size_t n = sizeof bytes, same = n;
 
-    while (at < r->written) {
-        size_t n = r->written - at < sizeof bytes ? (size_t)(r->written - at) : sizeof bytes;
+    while (at < r->written && same == n) {
+        size_t there = input_need(&r->in, sizeof bytes);
 
-        if (input_need(&r->in, n) < n || !copy_read(r, at, bytes, n) || memcmp(bytes, r->in.at, n) != 0)
-            return false;
-        input_advance(&r->in, n);
-        at += n;
+        n = r->written - at < sizeof bytes ? (size_t)(r->written - at) : sizeof bytes;
+        n = there < n ? there : n;
+        if (!n || !copy_read(r, at, bytes, n))
+            break;
+        for (same = 0; same < n && bytes[same] == r->in.at[same];)
+            same++;
+        input_advance(&r->in, same);
+        at += same;
     }
-    return true;
+    return at - from;
 }
 
-/* Where the beginning of the part is in FILE; UINT64_MAX if it is not there. Parts are appended at the end of a record. */
-static uint64_t find_beginning(struct repair *r, size_t part)
+/* What FILE has, from an offset on, of the part that is the input. */
+enum overlap {
+    OVERLAP_NONE,
+    OVERLAP_REST, /* its rest is the beginning of the part, perhaps damaged at its end */
+    OVERLAP_ALL   /* the whole part, and more follows */
+};
+
+static enum overlap find_overlap(struct repair *r, uint64_t at)
 {
+    uint64_t rest = r->written - at, same = pass_same(r, at);
+
+    if (same == rest)
+        return OVERLAP_REST;
+    if (!input_need(&r->in, 1))
+        return OVERLAP_ALL;
+    return same >= PREFIX && same + input_skip(&r->in, UINT64_MAX) >= rest ? OVERLAP_REST : OVERLAP_NONE;
+}
+
+/* Finds the beginning of the part in FILE: *from. Parts are appended at the end of a record. */
+static enum overlap find_beginning(struct repair *r, size_t part, uint64_t *from)
+{
+    enum overlap overlap;
     uint64_t at = HEADER_SIZE, budget = r->written; /* a dump may be made of records that begin alike */
     uint8_t prefix[PREFIX], here[PREFIX];
     size_t size = 0;
@@ -66,25 +91,37 @@ static uint64_t find_beginning(struct repair *r, size_t part)
         if (memcmp(here, prefix, RECORD_HEADER_SIZE) == 0 && copy_read(r, at, here, n) && memcmp(here, prefix, n) == 0) {
             uint64_t rest = r->written - at;
 
-            if (open_part(r, part) && begins_with_rest(r, at))
-                return at;
+            *from = at;
+            if (open_part(r, part) && (overlap = find_overlap(r, at)) != OVERLAP_NONE)
+                return overlap;
             if (rest > budget)
                 break;
             budget -= r->in.offset < rest ? r->in.offset : rest;
         }
         at += RECORD_HEADER_SIZE + (uint64_t)get_u4(here + RECORD_LENGTH_AT);
     }
-    return UINT64_MAX;
+    return OVERLAP_NONE;
 }
 
 bool parts_cut_overlap(struct repair *r)
 {
+    r->are_in_file = memory_get_zeroed(&r->memory, r->asked.part_count * sizeof *r->are_in_file);
+    if (!r->are_in_file)
+        return false;
     for (size_t i = 0; i < r->asked.part_count && !r->error && !r->memory.exhausted; i++) {
-        uint64_t at = find_beginning(r, i);
+        const struct hprof_repair_result before = r->result;
+        const size_t damaged = r->damage.part_count;
+        uint64_t at;
+        enum overlap overlap = find_beginning(r, i, &at);
 
-        if (at == UINT64_MAX)
+        r->result = before; /* faults of gzip are counted when the part is joined */
+        r->damage.part_count = damaged;
+        r->are_in_file[i] = overlap == OVERLAP_ALL;
+        if (r->are_in_file[i])
+            r->result.overlap += r->in.offset;
+        if (overlap != OVERLAP_REST)
             continue;
-        r->result.overlap = r->written - at;
+        r->result.overlap += r->written - at;
         r->written = at;
         if (ftruncate(r->to, (off_t)at) != 0)
             r->error = errno;
@@ -151,7 +188,6 @@ static enum hprof_status join(struct repair *r, size_t i)
     }
     lseek(r->to, 0, SEEK_SET);
     r->base = 0;
-    r->result.parts_joined++;
     return status;
 }
 
@@ -164,7 +200,9 @@ enum hprof_status parts_join(struct repair *r)
         return repair_failure(r);
     r->ends[r->file_count++] = copy_size(r);
     for (size_t i = 0; i < r->asked.part_count && status == HPROF_VALID; i++) {
-        status = join(r, i);
+        if (!r->are_in_file[i])
+            status = join(r, i);
+        r->result.parts_joined++;
         r->ends[r->file_count++] = copy_size(r);
     }
     r->damage.settled = 0;

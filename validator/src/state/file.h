@@ -23,7 +23,7 @@ struct producer_signs {
     bool trace_zero;           /* there is a TRACE 0 */
     bool trace_one_empty;      /* TRACE 1 has no frames */
     uint32_t trace_one_thread; /* the thread of TRACE 1 */
-    uint64_t first_string;     /* the ID of the first UTF8 with one */
+    uint64_t addresses;        /* UTF8 records whose ID may be the address of a symbol of a VM */
 };
 
 /* A TRACE takes 20 bytes here: the smallest one in a dump takes 21. */

@@ -218,6 +218,16 @@ bool string_is(const struct string_text *text, const char *other)
     return text->size == strlen(other) && memcmp(text->bytes, other, text->kept) == 0;
 }
 
+bool string_is_stand_in(const struct string_text *text)
+{
+    static const char *const starts[] = {"unknown/Class_0x", "[Lunknown/Class_0x", "unknown.Class_0x"};
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (text->kept >= strlen(starts[i]) && memcmp(text->bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 bool strings_show(const struct strings *s, uint64_t id, char *to, size_t size)
 {
     struct string_text text;

@@ -68,4 +68,7 @@ bool strings_text(const struct strings *s, uint64_t id, struct string_text *text
 /* Whether that is all of the text, and this one. */
 bool string_is(const struct string_text *text, const char *other);
 
+/* Whether it is the name of a class that has lost its own, and --repair gave it this one: unknown/Class_0x7f00, or of arrays. */
+bool string_is_stand_in(const struct string_text *text);
+
 #endif
