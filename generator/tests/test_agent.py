@@ -271,6 +271,15 @@ def test_a_vm_that_has_no_memory_to_end(java: Java) -> None:
     assert missing not in run.said
 
 
+def test_a_vm_that_ends_at_the_first_error_of_memory(java: Java) -> None:
+    """Before any event. Later VMs do not even leave by exit()."""
+    for option, status in (("Exit", 3), ("Crash", 1)):
+        ends = ("-Xmx32m", f"-XX:+{option}OnOutOfMemoryError", "-XX:-CreateCoredumpOnCrash")
+        run = java.run("heap=sites,file=t.txt", "Lavish", "memory", java=ends)
+        assert (run.status, "\nSITES BEGIN" in run.files["t.txt"].read_text()) == (status, False)
+        assert bool(run.said) == (option == "Exit" and java.jdk.version < 18)
+
+
 def test_verbose_and_doe(java: Java) -> None:
     assert java.run("heap=all,file=t.txt", "Lambda").errors == "Dumping Java heap ... allocation sites ... done.\n"
     assert java.run("heap=all,verbose=n,file=t.txt", "Lambda").errors == ""
