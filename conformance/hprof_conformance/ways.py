@@ -36,7 +36,14 @@ HUGE = "huge"  # a dump of more than 2 GB, only on demand
 VALUES = "values"  # a program with value classes, which its own JDK compiles
 ODD = "odd-"  # a kind of Odd.java alone, such as odd-nan
 ALL_ODD = "odd-all"  # Everything.java with all of them
-KINDS_OF_ODD = {"supplementary": "Supplementary", "names": "Names", "surrogates": "Surrogates", "nan": "NaN", "loaders": "Loaders"}
+KINDS_OF_ODD = {
+    "supplementary": "Supplementary",
+    "names": "Names",
+    "surrogates": "Surrogates",
+    "nan": "NaN",
+    "extremes": "Extremes",
+    "loaders": "Loaders",
+}
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,75 @@ public final class Odd {
         }
     }
 
+    /** Values of each type with many bits and both signs: what a reader drops of such a value is seen. */
+    static final class Extremes implements Program.Content {
+        static byte octet = -100;
+        static short small = -30000;
+        static int number = -2000000000;
+        static long wide = -8000000000000000001L;
+        static float single = -1.5e38f;
+        static double twice = -1.5e308;
+        static char letter = '\uab12';
+        static boolean truth = true;
+        byte ownOctet = -128;
+        short ownSmall = -32768;
+        int ownNumber = Integer.MIN_VALUE;
+        long ownWide = Long.MIN_VALUE;
+        float ownSingle = Float.NEGATIVE_INFINITY;
+        double ownTwice = Double.NEGATIVE_INFINITY;
+        char ownLetter = '\ufedc';
+        boolean ownTruth = true;
+
+        @Override
+        public void make(List<Object> kept) {
+            kept.add(this);
+            kept.add(new byte[] {-128, -1, 127, 85});
+            kept.add(new short[] {-32768, -2, 32767, 0x5ac3});
+            kept.add(new int[] {Integer.MIN_VALUE, -3, Integer.MAX_VALUE, 0x5ac3e178});
+            kept.add(new long[] {Long.MIN_VALUE, -4, Long.MAX_VALUE, 0x5ac3e1780f2d4b96L});
+            kept.add(new float[] {-1.5e38f, Float.MAX_VALUE, -Float.MIN_VALUE, Float.NEGATIVE_INFINITY});
+            kept.add(new double[] {-1.5e308, Double.MAX_VALUE, -Double.MIN_VALUE, Double.NEGATIVE_INFINITY});
+            kept.add(new char[] {'\uffff', '\u8001', 'x', '\u0000'});
+            kept.add(new boolean[] {true, true, false, true});
+        }
+
+        @Override
+        public void say(Program.Facts facts) {
+            facts.fact("static", "Odd$Extremes", "octet", "9c");
+            facts.fact("static", "Odd$Extremes", "small", "8ad0");
+            facts.fact("static", "Odd$Extremes", "number", hex(number));
+            facts.fact("static", "Odd$Extremes", "wide", hex(wide));
+            facts.fact("static", "Odd$Extremes", "single", hex(Float.floatToIntBits(single)));
+            facts.fact("static", "Odd$Extremes", "twice", hex(Double.doubleToLongBits(twice)));
+            facts.fact("static", "Odd$Extremes", "letter", "ab12");
+            facts.fact("static", "Odd$Extremes", "truth", "01");
+            facts.fact("field", "Odd$Extremes", "ownOctet", "80");
+            facts.fact("field", "Odd$Extremes", "ownSmall", "8000");
+            facts.fact("field", "Odd$Extremes", "ownNumber", "80000000");
+            facts.fact("field", "Odd$Extremes", "ownWide", "8000000000000000");
+            facts.fact("field", "Odd$Extremes", "ownSingle", "ff800000");
+            facts.fact("field", "Odd$Extremes", "ownTwice", "fff0000000000000");
+            facts.fact("field", "Odd$Extremes", "ownLetter", "fedc");
+            facts.fact("field", "Odd$Extremes", "ownTruth", "01");
+            facts.fact("elements", "[B", "80ff7f55");
+            facts.fact("elements", "[S", "8000fffe7fff5ac3");
+            facts.fact("elements", "[I", "80000000fffffffd7fffffff5ac3e178");
+            facts.fact("elements", "[J", "8000000000000000fffffffffffffffc7fffffffffffffff5ac3e1780f2d4b96");
+            facts.fact("elements", "[F", hex(Float.floatToIntBits(single)) + "7f7fffff80000001ff800000");
+            facts.fact("elements", "[D", hex(Double.doubleToLongBits(twice)) + "7fefffffffffffff8000000000000001fff0000000000000");
+            facts.fact("elements", "[C", "ffff800100780000");
+            facts.fact("elements", "[Z", "01010001");
+        }
+
+        private static String hex(int value) {
+            return hex((long) value).substring(8);
+        }
+
+        private static String hex(long value) {
+            return String.format("%016x", value);
+        }
+    }
+
     /** One name from three loaders, and a class that is unloaded with its loader. */
     static final class Loaders implements Program.Content {
         static final class Twin {
