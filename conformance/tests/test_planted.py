@@ -16,7 +16,11 @@ from hprof_conformance import cases, expectations, main, matrix, readers
 from hprof_conformance.session import Limits
 
 BUILD = os.environ.get("HPROF_REPAIRED", "")
-DUMPS = ["gold/jdk17", "gold/agent8-odd-nan"]  # HotSpot has made each NaN canonical, the agent has not
+DUMPS = [
+    "gold/jdk17",
+    "gold/agent8-odd-nan",  # HotSpot has made each NaN canonical, the agent has not
+    "gold/jdk17-odd-extremes",  # with negative and large values of each type
+]
 PLANTED = [  # the reader; what is in its sources; what replaces it
     ("visualvm", "elements.putLong(idOf((Instance) each));", "elements.putLong(0);"),
     ("visualvm", "idOf(((ObjectFieldValue) value).getInstance())", "0"),
@@ -36,6 +40,10 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ("openjdk-test", "number(one.getId()).number(one.getClazz().getId());", "number(one.getId()).number(0);"),
     ("shark-graph", "item.number(id & mask)", "item.number(id & mask & ~8L)"),
     ("shark-graph", "part(Item.value(value))", "part(new byte[Item.value(value).length])"),
+    ("shark-graph", "bytes.putShort(one);", "bytes.putShort((short) (one & 0x7fff));"),  # signs and high bits
+    ("shark-graph", "Double.doubleToRawLongBits(one)", "Double.doubleToRawLongBits(Math.abs(one))"),
+    ("shark-graph", "bytes.putLong(one);", "bytes.putLong(one << 8 >> 8);"),
+    ("haha-perflib", ": item.part(Item.value(value));", ": item.part(Item.value(value instanceof Short ? (short) 0 : value));"),
     ("shark-stream", "item.part(record.getFieldValues())", "item.part(new byte[record.getFieldValues().length])"),
     ("shark-stream", ".text(text)", '.text(text.replace("Odd", "Even").replace("java", "Java"))'),
     ("haha-mat", "((ObjectReference) value).getObjectAddress()", "0L"),
