@@ -299,6 +299,14 @@ def test_an_instance_without_a_class_is_left_out_at_once(tmp_path: Path) -> None
     assert "4,121 bytes   1 range outside of records\nmended: 1 record length\n" in text
 
 
+def test_a_repair_gives_the_same_copy_each_time(tmp_path: Path) -> None:
+    """It gives new IDs to two classes, which lie in a hash table whose key is drawn in each run."""
+    dump = SOURCE / "corpus/either/jvmpi-agent-style.hprof"
+    for copy in range(12):
+        run("--profile", "strict", "--force", "--repair", str(copy), dump, cwd=tmp_path)
+    assert len({(tmp_path / str(copy)).read_bytes() for copy in range(12)}) == 1
+
+
 def test_the_number_of_threads_changes_nothing(tmp_path: Path) -> None:
     """Several records, each larger than what is worth threads."""
     if "HPROF_GEN" not in os.environ:

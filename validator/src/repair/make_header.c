@@ -98,6 +98,7 @@ enum hprof_status make_header(struct repair *r, struct input_source *from)
     enum version known;
     unsigned id_size;
     bool knows_version;
+    struct trial found;
     struct input_source source = *from;
     size_t n = 0, more = 1;
 
@@ -109,7 +110,14 @@ enum hprof_status make_header(struct repair *r, struct input_source *from)
     r->in.error = source.error;
     if (source.error)
         return repair_failure(r);
-    if (n < HEADER_SIZE || parse_header(header, &known, &id_size) || !try_dump(r, *from).header_lost)
+    if (n < HEADER_SIZE || parse_header(header, &known, &id_size))
+        return HPROF_VALID;
+    found = try_dump(r, *from);
+    if (found.status > HPROF_INVALID) {
+        memcpy(r->result.failure, found.failure, sizeof found.failure);
+        return found.status;
+    }
+    if (!found.header_lost)
         return HPROF_VALID;
     mend_header(header, &knows_version);
     if (!copy_all(r, *from) || !put_best_header(r, header, knows_version))

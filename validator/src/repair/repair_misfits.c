@@ -52,32 +52,25 @@ void misfits_clear(struct repair *r)
 
 /* ---- Which is wrong ---- */
 
-struct survey_of_kind {
-    struct survey *survey;
-    enum misfit_kind kind;
-};
-
-static void decide(void *context, uint64_t class_id, uint64_t unused)
+static void decide(struct survey *v, enum misfit_kind kind, const struct seen_class *c)
 {
-    struct survey_of_kind *s = context;
-    const struct seen_class *c = survey_class(s->survey, class_id);
-    struct repair *r = s->survey->r;
-    uint64_t misfits, fitting, other = class_id;
+    struct repair *r = v->r;
+    uint64_t misfits = kind == MISFIT_ARRAY ? c->arrays : c->instances + c->subclasses;
+    uint64_t fitting = survey_primitive_arrays(v, c->id) + c->arrays + c->instances + c->subclasses - misfits;
+    uint64_t other = c->id;
 
-    (void)unused;
-    if (!c)
-        return;
-    misfits = s->kind == MISFIT_ARRAY ? c->arrays : c->instances + c->subclasses;
-    fitting = survey_primitive_arrays(s->survey, class_id) + c->arrays + c->instances + c->subclasses - misfits;
-    if (fitting >= misfits || !keymap_add(&r->renamed, class_id, 0, &(uint64_t){0}))
-        other = survey_new_class(s->survey);
-    keymap_put(&r->misfits[s->kind].classes, class_id, other);
+    if (fitting >= misfits || !keymap_add(&r->renamed, c->id, 0, &(uint64_t){0}))
+        other = survey_new_class(v);
+    keymap_put(&r->misfits[kind].classes, c->id, other);
 }
 
+/* In the order of the dump, so that a repair gives new classes the same IDs each time. */
 void misfits_decide(struct survey *v)
 {
     for (int kind = 0; kind < MISFIT_KINDS; kind++)
-        keymap_each(&v->r->misfits[kind].found, decide, &(struct survey_of_kind){v, (enum misfit_kind)kind});
+        for (size_t i = 0; i < v->class_count; i++)
+            if (keymap_get(&v->r->misfits[kind].found, v->classes[i].id, &(uint64_t){0}))
+                decide(v, (enum misfit_kind)kind, &v->classes[i]);
 }
 
 /* ---- The next pass ---- */

@@ -100,7 +100,7 @@ static enum hprof_status refuse(struct repair *r, const char *sentence)
     return HPROF_INVALID;
 }
 
-/* Whether the whole file has no byte from 128 on. */
+/* Whether the whole file has no byte from 128 on. False also if it cannot be read. */
 static bool has_seven_bits(struct undo *u, struct input_source source)
 {
     size_t n;
@@ -108,7 +108,8 @@ static bool has_seven_bits(struct undo *u, struct input_source source)
     while ((n = source_read(&source, u->in, BLOCK)) > 0)
         if (has_high_byte(u->in, n))
             return false;
-    return true;
+    u->r->in.error = source.error;
+    return !source.error;
 }
 
 /* What the first bytes show. False if they cannot be read. */
@@ -143,8 +144,10 @@ static bool undo_repeatedly(struct undo *u, struct input_source source)
     bool is_undone = undo_all(u, source);
 
     for (int times = 1; is_undone && times < TIMES_MOST; times++) {
-        if (!look(u, source_of_copy(u)))
+        if (!look(u, source_of_copy(u))) {
+            u->r->error = u->r->in.error;
             return false;
+        }
         u->changes &= HPROF_TRANSFER_LATIN1; /* after which no CR LF is left by chance */
         if (!u->changes || u->skipped)
             break;
@@ -178,6 +181,8 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
         return refuse(
             r, "a transfer as text cleared the highest bit of each byte, which cannot be undone: transfer the dump again, "
                "in binary mode");
+    if (r->in.error)
+        return repair_failure(r);
     u->changes &= ~HPROF_TRANSFER_SEVEN_BIT;
     if (!u->changes)
         return HPROF_VALID;
