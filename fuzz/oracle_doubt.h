@@ -1,4 +1,4 @@
-/* What only recovery can judge (RULES.md M.2): items whose length may be wrong though plain reading goes on. */
+/* What only recovery can find out (RULES.md M.2): items whose length may be wrong though plain reading goes on. */
 #ifndef HPROF_FUZZ_ORACLE_DOUBT_H
 #define HPROF_FUZZ_ORACLE_DOUBT_H
 

@@ -301,13 +301,18 @@ def needs(root: Path) -> list[list[str]]:
     return [one.requires for one in _listed(root) if one.requires is not None]
 
 
-def words(root: Path) -> list[list[str]]:
-    """Of each case, what a pattern can match: its name and its rules."""
-    return [[one.name, *one.rules] for one in _listed(root)]
+def _words(one: _Listed) -> list[str]:
+    """What a pattern can match."""
+    return [one.name, *one.rules]
+
+
+def words(root: Path) -> set[str]:
+    """Of all cases, what a pattern can match."""
+    return {word for one in _listed(root) for word in _words(one)}
 
 
 def _is_chosen(one: _Listed, patterns: list[str]) -> bool:
-    return not patterns or any(fnmatch.fnmatchcase(word, pattern) for word in (one.name, *one.rules) for pattern in patterns)
+    return not patterns or any(fnmatch.fnmatchcase(word, pattern) for word in _words(one) for pattern in patterns)
 
 
 def chosen_names(root: Path, patterns: list[str]) -> list[str]:

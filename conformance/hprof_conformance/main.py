@@ -230,11 +230,11 @@ def _run() -> int:
     if not asked.quiet:
         steps.show_all()
     all_cases = cases.names(root)
-    if not asked.filter:
-        _matching(asked.cases, {word for one in cases.words(root) for word in one}, "case")
+    if asked.cases and not asked.filter:
+        _matching(asked.cases, cases.words(root), "case")
     _matching(asked.accept, all_cases | {way for one in all_producers for way in one.ways}, "case")
     if asked.failures:
-        expectations.read(asked.failures)  # so that a mistake is told before the run
+        expectations.read(asked.failures)  # so that a mistake is reported before the run
     if asked.list and asked.cases:
         print("\n".join(cases.chosen_names(root, asked.cases)))
         return 0

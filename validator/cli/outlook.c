@@ -166,8 +166,8 @@ static void print_readable(const struct report *report)
         used += (size_t)snprintf(line + used, sizeof line - used, "; %s not checked%s", format_size(number, s->skipped),
                                  has_damaged_member(s) ? " (--repair reads on)" : "");
     if (s->missing_objects > 0)
-        used += (size_t)snprintf(line + used, sizeof line - used, "; at least %s object%s missing",
-                                 format_exact(number, s->missing_objects), plural(s->missing_objects));
+        used += (size_t)snprintf(line + used, sizeof line - used, "; at least %s missing",
+                                 format_counted(number, s->missing_objects, "object"));
     print_line(report, "readable", line);
 }
 

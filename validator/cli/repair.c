@@ -188,7 +188,7 @@ static void print_verdict(FILE *out, const char *to, const struct hprof_repair_r
     fprintf(out, ": %s by profile %s", repair->incomplete ? "incomplete" : "valid",
             hprof_profile_at(repair->checked_profile)->name);
     if (repair->warnings > 0)
-        fprintf(out, ", %s warning%s", format_exact(count, repair->warnings), repair->warnings == 1 ? "" : "s");
+        fprintf(out, ", %s", format_counted(count, repair->warnings, "warning"));
     fprintf(out, ", %s", format_size(size, repair->bytes_out));
     fprintf(out, " of %s\n", format_size(size, repair->bytes_in));
 }

@@ -112,11 +112,10 @@ static void print_objects(FILE *out, const struct hprof_repair_result *repair, c
     char count[NUMBER_SIZE], size[NUMBER_SIZE], missing[NUMBER_SIZE];
 
     if (losses->objects > 0)
-        fprintf(out, "    %s object%s that %s read, %s\n", format_exact(count, losses->objects), plural(losses->objects),
+        fprintf(out, "    %s that %s read, %s\n", format_counted(count, losses->objects, "object"),
                 losses->objects == 1 ? "was" : "were", format_size(size, losses->bytes));
     if (repair->missing_objects > 0)
-        fprintf(out, "    at least %s object%s that others refer to\n", format_exact(missing, repair->missing_objects),
-                plural(repair->missing_objects));
+        fprintf(out, "    at least %s that others refer to\n", format_counted(missing, repair->missing_objects, "object"));
     for (size_t i = 0; i < losses->shown; i++)
         print_class(out, &losses->classes[i]);
     if (losses->count > losses->shown)
@@ -164,8 +163,7 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
     if (has_no_root && roots.read == 0)
         fputs("    all GC roots\n", out);
     else if (repair->root_gaps > 0)
-        fprintf(out, "    perhaps GC roots, in %s place%s that cannot be read\n", format_exact(count, repair->root_gaps),
-                plural(repair->root_gaps));
+        fprintf(out, "    perhaps GC roots, in %s that cannot be read\n", format_counted(count, repair->root_gaps, "place"));
     if (kept_threads < threads)
         fprintf(out, "    %s of %s threads\n", format_exact(count, threads - kept_threads), format_exact(all, threads));
     if (repair->classes_without_name > 0)

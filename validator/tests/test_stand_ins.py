@@ -233,7 +233,7 @@ def test_without_stand_ins_only_strict_drops_objects_for_a_name(name: str, tag: 
 @pytest.mark.parametrize("tag", [1, 2])
 @pytest.mark.parametrize("name", ["jdk21", "jdk25", "jdk28"])
 def test_the_list_of_the_archive_may_have_lost_the_name_of_its_class(name: str, tag: int, tmp_path: Path) -> None:
-    """What its elements name was never in the dump, so it is not missing from the copy. No version is told from lost names."""
+    """What its elements name was never in the dump, so it is not missing from the copy. Lost names show no version."""
     data, dice = gold.read(SOURCE, name), random.Random(seed := random.randrange(1 << 32))
     string = next(at for at, end in definitions(data, 1) if data[at + 17 : end] == b"[Ljava/lang/Object;")
     places = {2: [(at, end) for at, end in definitions(data, 2) if data[at + 25 : at + 33] == data[string + 9 : string + 17]]}

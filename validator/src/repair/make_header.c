@@ -113,10 +113,8 @@ enum hprof_status make_header(struct repair *r, struct input_source *from)
     if (n < HEADER_SIZE || parse_header(header, &known, &id_size))
         return HPROF_VALID;
     found = try_dump(r, *from);
-    if (found.status > HPROF_INVALID) {
-        memcpy(r->result.failure, found.failure, sizeof found.failure);
-        return found.status;
-    }
+    if (found.status > HPROF_INVALID)
+        return repair_fail(r, found.status, found.failure);
     if (!found.header_lost)
         return HPROF_VALID;
     mend_header(header, &knows_version);

@@ -1,7 +1,6 @@
 /* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on. The first bytes say
  * what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
  * read. */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -94,12 +93,6 @@ static bool is_better(struct trial now, struct trial before)
 
 /* ---- The whole ---- */
 
-static enum hprof_status refuse(struct repair *r, const char *sentence)
-{
-    snprintf(r->result.failure, sizeof r->result.failure, "%s", sentence);
-    return HPROF_INVALID;
-}
-
 /* Whether the whole file has no byte from 128 on. False also if it cannot be read. */
 static bool has_seven_bits(struct undo *u, struct input_source source)
 {
@@ -171,16 +164,15 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     if (!u->changes)
         return HPROF_VALID;
     before = try_dump(r, *from);
-    if (before.status > HPROF_INVALID) {
-        refuse(r, before.failure);
-        return before.status;
-    }
+    if (before.status > HPROF_INVALID)
+        return repair_fail(r, before.status, before.failure);
     if (!before.errors)
         return HPROF_VALID;
     if ((u->changes & HPROF_TRANSFER_SEVEN_BIT) && has_seven_bits(u, *from))
-        return refuse(
-            r, "a transfer as text cleared the highest bit of each byte, which cannot be undone: transfer the dump again, "
-               "in binary mode");
+        return repair_fail(
+            r, HPROF_INVALID,
+            "a transfer as text cleared the highest bit of each byte, which cannot be undone: transfer the dump again, "
+            "in binary mode");
     if (r->in.error)
         return repair_failure(r);
     u->changes &= ~HPROF_TRANSFER_SEVEN_BIT;
@@ -188,10 +180,8 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
         return HPROF_VALID;
     if (undo_repeatedly(u, *from))
         after = try_dump(r, source_of_fd(r->to));
-    if (after.status > HPROF_INVALID) {
-        refuse(r, after.failure);
-        return after.status;
-    }
+    if (after.status > HPROF_INVALID)
+        return repair_fail(r, after.status, after.failure);
     if (is_better(after, before)) {
         r->result.undone = u->changes;
         r->result.text_before = u->skipped;
@@ -201,11 +191,10 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     }
     if (r->error) {
         r->result.failed_on_copy = true;
-        snprintf(r->result.failure, sizeof r->result.failure, "%s", strerror(r->error));
-        return HPROF_IO;
+        return repair_fail(r, HPROF_IO, strerror(r->error));
     }
     if (from->fd == r->to)
-        return refuse(r, "the dump was transferred as text, and to undo that gives no valid dump");
+        return repair_fail(r, HPROF_INVALID, "the dump was transferred as text, and to undo that gives no valid dump");
     return ftruncate(r->to, 0) == 0 ? HPROF_VALID : HPROF_IO;
 }
 
@@ -214,10 +203,8 @@ enum hprof_status undo_transfer(struct repair *r, struct input_source *from)
     struct undo *u = memory_get_zeroed(&r->memory, sizeof *u);
     enum hprof_status status;
 
-    if (!u) {
-        refuse(r, "memory ran out");
-        return HPROF_LIMIT;
-    }
+    if (!u)
+        return repair_fail(r, HPROF_LIMIT, "memory ran out");
     u->r = r;
     status = undo(u, from);
     memory_put(&r->memory, u, sizeof *u);
