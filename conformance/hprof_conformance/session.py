@@ -1,14 +1,14 @@
-"""A reader's process: started when needed, and again after a crash, a hang, or too much memory."""
+"""A reader's process: started when needed, and again after a crash, a hang, or too much memory. keeper.py runs it."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import re
 import selectors
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -29,8 +29,7 @@ _STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
 _METHOD = re.compile(r"^\tat (?:\S+/)?((?:\w+\.)+)([\w$<>]+\.[\w$<>]+)\(\S+:(\d+)\)", re.MULTILINE)
 _OF_JAVA = re.compile(r"(?:java|jdk\.internal|sun|kotlin)\.")
 _DEPTH = 3
-_PRCTL = ctypes.CDLL(None).prctl  # looked up here: after a fork, another thread may hold the lock that this takes
-_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
+_KEEPER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py"))]
 _ERROR = re.compile(r"(?=\S).*(?:panic|exception|error)", re.IGNORECASE)
 _LONGEST_MESSAGE = 300
 
@@ -46,17 +45,12 @@ class Limits:
         return self.seconds if is_small else self.seconds_large
 
 
-def _adopt() -> None:
-    """In the process that becomes a reader: a daemon that it starts stays its child. Else its parent would be process 1."""
-    _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
 Family = set[tuple[int, int]]  # processes, each with the time of its start, because numbers are given again
 
 
 def _family(leader: int, known: Family) -> Family:
-    """The processes of the leader's session, those of `known` that still run, and all that descend from one of them."""
-    found: dict[int, tuple[int, int, int]] = {}  # parent, session, and when it was started
+    """The processes of `known` that still run, and all that descend from the leader or from one of them, without the leader."""
+    found: dict[int, tuple[int, int]] = {}  # parent, and when it was started
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
@@ -64,11 +58,11 @@ def _family(leader: int, known: Family) -> Family:
             except OSError:  # it has ended
                 continue
             if words[0] != "Z":
-                found[int(entry.name)] = int(words[1]), int(words[3]), int(words[19])
-    family = {pid for pid, (_, session, when) in found.items() if session == leader or (pid, when) in known}
-    while more := {pid for pid, (parent, _, _) in found.items() if parent in family} - family:
+                found[int(entry.name)] = int(words[1]), int(words[19])
+    family = {leader, *(pid for pid, (_, when) in found.items() if (pid, when) in known)}
+    while more := {pid for pid, (parent, _) in found.items() if parent in family} - family:
         family |= more
-    return {(pid, found[pid][2]) for pid in family}
+    return {(pid, found[pid][1]) for pid in family - {leader}}
 
 
 def _pages(pid: int) -> int:
@@ -123,15 +117,7 @@ class Session:
             self._directory.mkdir(exist_ok=True)  # the reader may have deleted it
             self._errors.seek(0)
             self._errors.truncate()
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                cwd=self._directory,
-                start_new_session=True,
-                preexec_fn=_adopt,
-            )
+            self._process = self._started()
             self._pending = b""
             line = self._line(_START_TIMEOUT, f"{Path(self._command[0]).name}: no hello yet")
             if isinstance(line, Reply):
@@ -144,6 +130,28 @@ class Session:
             self.hello = self.hello or hello
         assert self.hello is not None
         return self.hello
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """Raises OSError if the command cannot be started."""
+        why, pipe = os.pipe()
+        with os.fdopen(why, "rb") as error:
+            try:
+                process = subprocess.Popen(
+                    [*_KEEPER, str(pipe), *self._command],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._errors,
+                    cwd=self._directory,
+                    start_new_session=True,
+                    pass_fds=[pipe],
+                )
+            finally:
+                os.close(pipe)
+            said = error.read()  # ends when the command has started
+        if said:
+            process.communicate()
+            raise OSError(int(said), os.strerror(int(said)), self._command[0])
+        return process
 
     def ask(self, case: str, file: Path) -> Reply:
         """Never raises for what a reader does: a crash, a hang and a breach of the protocol are replies too."""
@@ -191,6 +199,9 @@ class Session:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
         self._family = set()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE)  # the keeper ends after all others
+        process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:

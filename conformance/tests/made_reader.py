@@ -54,6 +54,13 @@ def answer(how: str, case: str, file: Path) -> None:
     if how == "daemon":
         daemon(file.parent / "daemon.pid")
         time.sleep(60)
+    if how == "daemon-and-crash":
+        pid_file = file.parent / "daemon.pid"
+        time.sleep(0.05)  # the runner looks at once, and again after 0.1 s
+        daemon(pid_file)
+        while not pid_file.exists() or not pid_file.read_text(encoding="ascii"):
+            time.sleep(0.001)
+        os.abort()
     if how == "out-of-memory":
         sys.exit("java.lang.OutOfMemoryError: Java heap space")
     if how == "breach":

@@ -76,13 +76,17 @@ def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
         one.stop()
 
 
-def test_a_daemon_ends_with_the_reader(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("how", "outcome"),
+    [("daemon", "out of memory"), ("daemon-and-crash", "crashed")],  # the second before the daemon can be seen
+)
+def test_a_daemon_ends_with_the_reader(how: str, outcome: str, tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     dump = Path(shutil.copy(READER, own))
-    one = session("daemon", own)
+    one = session(how, own)
     try:
-        assert one.ask("bad", dump).outcome == "out of memory"
+        assert one.ask("bad", dump).outcome == outcome
     finally:
         one.stop()
     stat = Path("/proc", (own / "daemon.pid").read_text(encoding="ascii"), "stat")
