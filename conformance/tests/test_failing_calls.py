@@ -1,0 +1,90 @@
+"""One failing call of a reader fails its answer, not the file; what an error of each kind counts as. By the adapter of NetBeans."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from built import ROOT
+
+from hprof_conformance import readers
+from hprof_conformance.jvms import NotHereError
+from hprof_conformance.protocol import Reply
+from hprof_conformance.session import Session
+
+DUMP = "valid/two-dumps-of-a-jvm-101-id4.hprof"  # with items of each kind
+NAMES = {  # by entry: where its items are made
+    "classes": 'new Item("class")',
+    "loaders": 'new Item("loader")',
+    "statics": 'new Item("static")',
+    "instances": 'new Item("instance")',
+    "object_arrays": 'new Item("object array")',
+    "primitive_arrays": 'new Item("primitive array")',
+    "roots": "idOf(((GCRoot) one).getInstance())",
+}
+CLASS = "abstract class HeapWalker implements Adapter {"
+FAILS = """
+    /** What a call of the reader gives, or the error that a property names for this entry. */
+    @SuppressWarnings("unchecked")
+    private static <T, E extends Throwable> T call(String entry, T given) throws E {
+        if (!entry.equals(System.getProperty("entry"))) {
+            return given;
+        }
+        try {
+            throw (E) Class.forName(System.getProperty("error")).getDeclaredConstructor(String.class).newInstance("as planned");
+        } catch (ReflectiveOperationException impossible) {
+            throw new IllegalArgumentException(impossible);
+        }
+    }
+"""
+Ask = Callable[..., Reply]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Reads a dump by an adapter of which one call fails."""
+    folder = tmp_path_factory.mktemp("failing")
+    (netbeans,) = (one for one in readers.read_readers(ROOT) if one.name == "netbeans")
+    planted = {given: f'call("{entry}", {given})' for entry, given in NAMES.items()} | {CLASS: CLASS + FAILS}
+    try:
+        java, *command = readers.command(ROOT, replace(netbeans, replace=netbeans.replace | planted), folder / "netbeans")
+    except NotHereError as error:
+        pytest.skip(str(error))
+    dump = Path(shutil.copy(ROOT / "corpus" / DUMP, folder / "dump.hprof"))
+
+    def reply(entry: str = "", error: str = "") -> Reply:
+        session = Session([java, f"-Dentry={entry}", f"-Derror={error}", *command], folder / "own")
+        try:
+            return session.ask("dump", dump)
+        finally:
+            session.stop()
+
+    yield reply
+
+
+def test_a_failing_call_fails_its_answer_and_no_other(ask: Ask) -> None:
+    whole = ask()
+    assert whole.outcome == "accepted" and set(whole.digests) == set(NAMES) and not whole.failed
+    assert all(one.count for one in whole.digests.values())
+    for entry in NAMES:
+        found = ask(entry, "java.lang.IllegalStateException")
+        assert (found.outcome, [*found.failed]) == ("accepted", [entry])
+        assert found.failed[entry].startswith("java.lang.IllegalStateException: as planned")
+        assert found.digests == {name: one for name, one in whole.digests.items() if name != entry}
+        assert found.counts == whole.counts
+
+
+@pytest.mark.parametrize("error", ["StackOverflowError", "NoClassDefFoundError", "IndexOutOfBoundsException", "ClassCastException"])
+def test_an_error_that_no_reader_throws_on_purpose_is_a_crash_of_one_answer(error: str, ask: Ask) -> None:
+    found = ask("instances", f"java.lang.{error}")
+    assert (found.outcome, [*found.failed]) == ("crashed", ["instances"])
+    assert found.message.startswith(f"instances: java.lang.{error}: as planned")
+    assert set(found.digests) == set(NAMES) - {"instances"}
+
+
+def test_too_little_memory_ends_the_dump(ask: Ask) -> None:
+    found = ask("instances", "java.lang.OutOfMemoryError")
+    assert (found.outcome, found.digests) == ("out of memory", {})
