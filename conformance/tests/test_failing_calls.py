@@ -77,7 +77,9 @@ def test_a_failing_call_fails_its_answer_and_no_other(ask: Ask) -> None:
         assert found.counts == whole.counts
 
 
-@pytest.mark.parametrize("error", ["StackOverflowError", "NoClassDefFoundError", "IndexOutOfBoundsException", "ClassCastException"])
+@pytest.mark.parametrize(
+    "error", ["InternalError", "StackOverflowError", "NoClassDefFoundError", "IndexOutOfBoundsException", "ClassCastException"]
+)
 def test_an_error_that_no_reader_throws_on_purpose_is_a_crash_of_one_answer(error: str, ask: Ask) -> None:
     found = ask("instances", f"java.lang.{error}")
     assert (found.outcome, [*found.failed]) == ("crashed", ["instances"])

@@ -61,7 +61,7 @@ final class Answer {
             }
         } catch (OutOfMemoryError error) {
             throw error;
-        } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
+        } catch (Throwable error) {
             failed.put(entry, error);
         }
     }

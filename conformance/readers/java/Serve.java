@@ -23,13 +23,13 @@ final class Serve {
     private static final int MOST = 300; // characters of a message
     private static final int DEPTH = 3; // methods
 
-    /** Errors of programming: the reader met something that its author did not think of. */
+    /** Errors of programming and of the VM: the reader met something that its author did not think of. */
     static boolean isUncontrolled(Throwable error) {
         return error instanceof IndexOutOfBoundsException || error instanceof NullPointerException
                 || error instanceof ClassCastException || error instanceof NegativeArraySizeException
                 || error instanceof ArithmeticException || error instanceof java.nio.BufferUnderflowException
                 || error instanceof java.util.NoSuchElementException || error instanceof java.util.MissingResourceException
-                || error instanceof StackOverflowError || error instanceof AssertionError || error instanceof LinkageError;
+                || error instanceof VirtualMachineError || error instanceof AssertionError || error instanceof LinkageError;
     }
 
     private static String outcome(Throwable error) {
