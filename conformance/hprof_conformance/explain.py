@@ -25,10 +25,24 @@ _DIGEST = re.compile(r"(\d+) items, ([0-9a-f]{32})")  # as outcomes.py writes th
 _TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
 _FORMATS = {4: ">?", 5: ">H", 6: ">f", 7: ">d", 8: ">b", 9: ">h", 10: ">i", 11: ">q"}
 _REFERENCE, _CHAR, _FLOAT, _DOUBLE, _LONG = 2, 5, 6, 7, 11
+_OBJECT = {1: "ID", 2: "class"}
+_IDS = {  # by kind of item: which parts are IDs, each in words
+    b"string": {1: "ID"},
+    b"class": {1: "ID", 3: "superclass"},
+    b"loader": {1: "class", 2: "loader"},
+    b"static": {1: "class"},
+    b"constant": {1: "class"},
+    b"instance": _OBJECT,
+    b"instance bytes": _OBJECT,
+    b"object array": _OBJECT,
+    b"primitive array": {1: "ID"},
+    b"root": {2: "object"},
+}
 _CANONICAL = {_FLOAT: bytes.fromhex("7fc00000"), _DOUBLE: bytes.fromhex("7ff8000000000000")}
 _MOST = 3  # examples of one guess
 _LONGEST = 40  # units of a text that are shown
 _TRIES = 200_000  # of single values
+_TRIES_OF_IDS = 20_000
 
 Parts = list[bytes]
 
@@ -62,7 +76,7 @@ def _hash(item: Parts) -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """A value in an item: the parts of its class, its name and its type, and the value itself."""
+    """A value in an item: the parts of its class, its name (of a constant its index) and its type, and the value itself."""
 
     owner: int
     name: int
@@ -71,7 +85,7 @@ class Place:
 
 
 def _values(item: Parts) -> Iterator[Place]:
-    if item[0] == b"static":
+    if item[0] in (b"static", b"constant"):
         yield Place(1, 2, 3, 4)
     elif item[0] == b"instance" and item[3:4] != [b"undecoded"]:
         for at in range(3, len(item), 4):
@@ -81,7 +95,16 @@ def _values(item: Parts) -> Iterator[Place]:
 def _names(item: Parts) -> list[int]:
     if item[0] in (b"string", b"class"):
         return [2, *range(4, len(item), 2)] if item[0] == b"class" else [2]
-    return [place.name for place in _values(item)]
+    return [place.name for place in _values(item)] if item[0] != b"constant" else []
+
+
+def _references(item: Parts) -> list[int]:
+    """The parts that hold IDs: of an array of objects all its elements in one."""
+    found = [*_IDS.get(item[0], ())]
+    for place in _values(item):
+        found += [place.owner] if item[0] == b"instance" else []
+        found += [place.value] if item[place.type][0] == _REFERENCE else []
+    return [*found, 3] if item[0] == b"object array" else found
 
 
 # ---- the guesses: what a reader may have made of an item
@@ -145,6 +168,27 @@ def _low_half(fill: bytes) -> Callable[[bytes, int], bytes]:
     return change
 
 
+def _each_id(item: Parts, change: Callable[[int], int]) -> Parts:
+    def changed(ids: bytes) -> bytes:
+        numbers = struct.unpack(f">{len(ids) // 8}Q", ids)
+        return struct.pack(f">{len(numbers)}Q", *map(change, numbers))
+
+    return _changed(item, {at: changed(item[at]) for at in _references(item)})
+
+
+def _low(number: int) -> int:
+    return number & 0xFFFFFFFF
+
+
+def _signed(number: int) -> int:
+    """An ID of 4 bytes, extended by its sign."""
+    return number | 0xFFFFFFFF00000000 if number >> 31 == 1 else number
+
+
+def _own_id_null(item: Parts) -> Parts:
+    return _changed(item, {1: bytes(8)}) if _IDS.get(item[0], {}).get(1) == "ID" else item
+
+
 _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "names: each half of a surrogate pair is U+FFFD": lambda item: _names_without_surrogates(item, 1),
     "names: each half of a surrogate pair is three times U+FFFD": lambda item: _names_without_surrogates(item, 3),
@@ -164,6 +208,10 @@ _GUESSES: dict[str, Callable[[Parts], Parts]] = {
 _ALONE: dict[str, Callable[[Parts], Parts]] = {  # fit most dumps, so trying each with all others would take long
     "each long is read as an int": lambda item: _by_type(item, [_LONG], _low_half(b"\xff" * 4)),
     "each long is read as an int without a sign": lambda item: _by_type(item, [_LONG], _low_half(bytes(4))),
+    "the instance has no class": lambda item: _changed(item, {2: bytes(8)}) if item[0].startswith(b"instance") else item,
+    "the ID is 0": _own_id_null,
+    "each ID has lost its high half": lambda item: _each_id(item, _low),
+    "each ID is extended by its sign": lambda item: _each_id(item, _signed),
 }
 
 
@@ -187,6 +235,16 @@ def _of_one_value(item: Parts) -> Iterator[Parts]:
         number = int.from_bytes(right, "big")
         for wrong in (0, number - 1, number + 1, int.from_bytes(right, "little")):
             yield _changed(item, {place.value: (wrong % (1 << 8 * len(right))).to_bytes(len(right), "big")})
+
+
+def _of_one_id(item: Parts, classes: list[bytes]) -> Iterator[Parts]:
+    """Items in which one ID is another: one more or less, the bytes turned round, that of another class."""
+    for at, what in _IDS.get(item[0], {}).items():
+        number = int.from_bytes(item[at], "big")
+        for wrong in (number - 1, number + 1, int.from_bytes(item[at], "little")):
+            yield _changed(item, {at: (wrong % (1 << 64)).to_bytes(8, "big")})
+        if what in ("class", "superclass"):
+            yield from (_changed(item, {at: one}) for one in classes)
 
 
 # ---- in words
@@ -217,8 +275,7 @@ class Explainer:
         self._names = {one.id: content.name_of_class(dump, one.id) for dump in content.dumps for one in content.classes(dump)}
 
     def _class(self, data: bytes) -> str:
-        number = int.from_bytes(data, "big")
-        return self._names.get(number) or f"0x{number:x}"
+        return self._names.get(int.from_bytes(data, "big")) or _value(data, _REFERENCE)
 
     def _item(self, item: Parts) -> str:
         if item[0] == b"root":
@@ -228,13 +285,20 @@ class Explainer:
             return f"string 0x{number:x}, {_shown(item[2])}"
         if kind == "static":
             return f"static field {_shown(item[2])} of {self._class(item[1])}"
+        if kind == "constant":
+            return f"constant {int.from_bytes(item[2], 'big')} of class {self._class(item[1])}"
         if kind in ("class", "loader"):
             return f"{'loader of ' if kind == 'loader' else ''}class {self._class(item[1])}"
         of = f"of {self._class(item[2])}" if kind != "primitive array" else f"of {_TYPES.get(item[2][0], item[2].hex())}"
-        return f"{kind} 0x{number:x} {of}"
+        return f"{kind.removesuffix(' bytes')} 0x{number:x} {of}"
 
     def _difference(self, right: Parts, wrong: Parts) -> str:
         """What is another in the two, the first of it."""
+        for at, what in _IDS.get(right[0], {}).items():
+            if right[at] != wrong[at]:
+                of = self._item(right) if what == "loader" else f"the {what} of {self._item(right)}"
+                shown = self._class if what in ("class", "superclass") else lambda data: _value(data, _REFERENCE)
+                return f"{of} is {shown(wrong[at])}, not {shown(right[at])}"
         if right[0] == b"instance":
             for place in _values(right):
                 if right[place.name] != wrong[place.name]:
@@ -244,14 +308,26 @@ class Explainer:
                     kind = right[place.type][0]
                     where = f"field {_shown(right[place.name])} of {self._class(right[2])} 0x{int.from_bytes(right[1], 'big'):x}"
                     return f"{where} is {_value(wrong[place.value], kind)}, not {_value(right[place.value], kind)}"
-        if right[0] == b"static" and right[4] != wrong[4]:
+        if right[0] in (b"static", b"constant") and right[4] != wrong[4]:
             return f"{self._item(right)} is {_value(wrong[4], right[3][0])}, not {_value(right[4], right[3][0])}"
         if right[0] == b"static":
             return f"{self._item(right)} is named {_shown(wrong[2])}"
         if right[0] in (b"class", b"string"):
-            at = next(at for at in _names(right) if right[at] != wrong[at]) if right[3:4] == wrong[3:4] else 0
-            return f"{self._item(right)}: {_shown(wrong[at])}, not {_shown(right[at])}" if at else self._item(right)
-        return self._item(right)
+            at = next(at for at in _names(right) if right[at] != wrong[at])
+            return f"{self._item(right)}: {_shown(wrong[at])}, not {_shown(right[at])}"
+        return self._of_element(right, wrong) or self._item(right)
+
+    def _of_element(self, right: Parts, wrong: Parts) -> str:
+        """Of an array: the first element that is another."""
+        if right[0] not in (b"object array", b"primitive array") or len(right[3]) != len(wrong[3]):
+            return ""
+        kind = right[2][0] if right[0] == b"primitive array" else _REFERENCE
+        width = struct.calcsize(_FORMATS.get(kind, ">Q"))
+        for at in range(0, len(right[3]), width):
+            one, other = right[3][at : at + width], wrong[3][at : at + width]
+            if one != other:
+                return f"element {at // width} of {self._item(right)} is {_value(other, kind)}, not {_value(one, kind)}"
+        return ""
 
     def explain(self, entry: str, found: str, expected: str) -> str:
         """Empty where no guess leads from one digest to the other."""
@@ -273,7 +349,7 @@ class Explainer:
         """That all items of one class or one type of elements are missing, if it is so."""
         groups: dict[bytes, list[Parts]] = {}
         for item in kept.items:
-            groups.setdefault(item[1 if item[0] in (b"static", b"root") else 2], []).append(item)
+            groups.setdefault(item[1 if item[0] in (b"static", b"constant", b"root") else 2], []).append(item)
         for items in groups.values():
             if len(items) == number and (sum(map(_hash, items)) + delta) % _SUMS == 0:
                 return f"all {number} of one kind are missing, such as {self._item(items[0])}"
@@ -300,10 +376,16 @@ class Explainer:
             changed = _made_by(_both(first, second), items, hashes)
             if sum(each[2] for each in changed) % _SUMS == delta:
                 return self._examples(f"{one}; {two}", changed)
-        tries = ((item, old, wrong) for item, old in zip(items, hashes, strict=True) for wrong in _of_one_value(item))
-        for item, old, wrong in islice(tries, _TRIES):
-            if (_hash(wrong) - old) % _SUMS == delta:
-                return self._difference(item, wrong)
+        classes = [number.to_bytes(8, "big") for number in self._names]
+        single: list[tuple[Callable[[Parts], Iterator[Parts]], int]] = [
+            (_of_one_value, _TRIES),
+            (lambda item: _of_one_id(item, classes), _TRIES_OF_IDS),
+        ]
+        for of_one, most in single:
+            tries = ((item, old, wrong) for item, old in zip(items, hashes, strict=True) for wrong in of_one(item))
+            for item, old, wrong in islice(tries, most):
+                if (_hash(wrong) - old) % _SUMS == delta:
+                    return self._difference(item, wrong)
         return ""
 
 

@@ -107,3 +107,63 @@ def test_all_instances_of_a_class_are_missing() -> None:
     truth = identity(Content(data), "exact")["instances"]
     said = Explainer(data, "exact").explain("instances", f"0 items, {0:032x}", f"{truth.count} items, {truth.sum:032x}")
     assert said.startswith("all 2 of one kind are missing, such as instance 0x") and said.endswith(" of A"), said
+
+
+IDS = """hprof "JAVA PROFILE 1.0.2" id-size 4 time 0
+utf8 $A "A"
+utf8 $B "B"
+load-class serial 1 class 0x10 name $A
+load-class serial 2 class 0x20 name $B
+segment {
+  class-dump 0x10 super null {
+    constant 3 int 5
+    constant 4 object 0x20
+  }
+  class-dump 0x20 super 0x10 {
+  }
+  instance-dump 0x80000030 class 0x20 [ ]
+  object-array-dump 0x40 class 0x10 [ 0x80000030 null ]
+  root-unknown 0x40
+}
+end
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "change", "said"),
+    [
+        ("constants", ("int 5", "int 4"), "constant 3 of class A is 4, not 5"),
+        ("constants", ("int 5", "int 0"), "each number is 0: constant 3 of class A is 0, not 5"),
+        ("constants", ("object 0x20", "object null"), "each reference is null: constant 4 of class A is null, not 0x20"),
+        ("classes", ("super 0x10", "super null"), "the superclass is none: the superclass of class B is null, not A"),
+        ("classes", ("super 0x10", "super 0x20"), "the superclass of class B is B, not A"),
+        ("instances", ("class 0x20 [", "class 0x10 ["), "the class of instance 0x80000030 of B is A, not B"),
+        (
+            "instance_bytes",
+            ("class 0x20 [", "class null ["),
+            "the instance has no class: the class of instance 0x80000030 of B is null, not B",
+        ),
+        ("object_arrays", ("dump 0x40", "dump 0x41"), "the ID of object array 0x40 of A is 0x41, not 0x40"),
+        ("object_arrays", ("dump 0x40", "dump null"), "the ID is 0: the ID of object array 0x40 of A is null, not 0x40"),
+        ("roots", ("root-unknown 0x40", "root-unknown 0x3f"), "the object of ROOT_UNKNOWN of 0x40 is 0x3f, not 0x40"),
+    ],
+)
+def test_a_constant_and_an_id_that_are_wrong(entry: str, change: tuple[str, str], said: str) -> None:
+    assert IDS.count(change[0]) == 1
+    assert of_texts(IDS, IDS.replace(*change), entry) == said
+
+
+def test_ids_of_4_bytes_that_have_a_sign() -> None:
+    wrong = IDS.replace("id-size 4", "id-size 8").replace("0x80000030", "0xffffffff80000030")
+    said = "each ID is extended by its sign: the ID of instance 0x80000030 of B is 0xffffffff80000030, not 0x80000030"
+    assert of_texts(IDS, wrong, "instances") == said
+    assert of_texts(IDS, wrong, "object_arrays") == said.replace(
+        "the ID of instance 0x80000030 of B", "element 0 of object array 0x40 of A"
+    )
+
+
+def of_texts(right: str, wrong: str, entry: str) -> str:
+    """Of a reader that reads one text as the other."""
+    data, other = (memoryview(assemble(text).file.to_bytes()) for text in (right, wrong))
+    truth, found = (identity(Content(one), "exact")[entry] for one in (data, other))
+    return Explainer(data, "exact").explain(entry, *(f"{one.count} items, {one.sum:032x}" for one in (found, truth)))
