@@ -50,5 +50,9 @@ class ShowNetBeans {
                 }
             }
         }
+        for (Object each : heap.getGCRoots()) {
+            GCRoot root = (GCRoot) each;
+            System.out.println("root " + root.getKind() + " " + id(root.getInstance()));
+        }
     }
 }

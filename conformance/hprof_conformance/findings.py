@@ -47,7 +47,7 @@ class Finding:
     pick: str = ""  # what of the output shows it: a filter of a shell
     ends: bool = True  # or never
     flags: str = ""  # of the tool
-    case: str = ""  # the file; empty: the smallest that the expectations pin
+    case: str = ""  # the file, if the expectations of the reader pin it; else the smallest that they pin
     command: str = ""  # of a producer: a script for bash in an empty folder
     jdk: int = 0  # whose programs the command finds first; 0: those of the machine
     withdrawn: str = ""
@@ -89,21 +89,20 @@ def _size(root: Path, case: str) -> tuple[bool, int]:
 
 
 def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Shown]:
-    """On one reader of each family that has the finding, the smallest file of those that the expectations pin."""
-    families = {reader.name: reader.family for reader in read_readers(root)}
-    found: dict[str, Shown] = {}
+    """On each reader that has the finding, the smallest file of those that the expectations pin."""
+    found = []
     for reader in one.readers:
         some = cases_of.get(reader, [])
-        case = one.case or min(some, key=lambda name: (_size(root, name), name), default="")
-        if not case or families.get(reader) in found:
+        case = one.case if one.case in some else min(some, key=lambda name: (_size(root, name), name), default="")
+        if not case:
             continue
         command = f"conformance/findings/show {reader} {shlex.quote(file_of(root, case))}"
         if one.ends:
             command = f"{command} 2>&1 | {one.pick}"
         else:  # 137: it was killed
             command = f"timeout --signal KILL {_SECONDS} {command} >/dev/null 2>&1; echo $?"
-        found[families[reader]] = Shown(reader, case, command)
-    return list(found.values())
+        found.append(Shown(reader, case, command))
+    return found
 
 
 def plain(said: str) -> str:
@@ -169,8 +168,12 @@ def _kept_of_command(root: Path, number: int) -> Path:
     return root / FOLDER / "printed" / f"{number}.txt"
 
 
-def _kept(root: Path, number: int, one: Shown) -> Path:
+def kept_of_reader(root: Path, number: int, one: Shown) -> Path:
     return root / FOLDER / "printed" / f"{number}-{one.reader}.txt"
+
+
+def _lines(kept: Path) -> list[str]:
+    return [f"    {line}" for line in kept.read_text(encoding="utf-8").rstrip().splitlines()] if kept.exists() else []
 
 
 def _how_often(one: Finding, cases_of: dict[str, list[str]], titles: dict[str, str]) -> str:
@@ -209,13 +212,9 @@ def markdown(root: Path) -> str:
                 f"Actual: {one.actual}",
             ]
             for each in shown(root, one, cases_of):
-                kept = _kept(root, one.number, each)
-                said = kept.read_text(encoding="utf-8").rstrip().splitlines() if kept.exists() else []
-                lines += ["", f"    $ {each.command}", *(f"    {line}" for line in said)]
+                lines += ["", f"    $ {each.command}", *_lines(kept_of_reader(root, one.number, each))]
             if one.command:
-                kept = _kept_of_command(root, one.number)
-                said = kept.read_text(encoding="utf-8").rstrip().splitlines() if kept.exists() else []
-                lines += ["", *_as_typed(one.command), *(f"    {line}" for line in said)]
+                lines += ["", *_as_typed(one.command), *_lines(_kept_of_command(root, one.number))]
             often = f"Cells: {_how_often(one, cases_of, titles)}. " if cases_of else ""
             lines += ["", f"{often}Flags: {one.flags or 'none'}."]
     lines += ["", "## Withdrawn", ""]
@@ -259,7 +258,7 @@ def _reproduce() -> int:
     for one in chosen:
         for each in shown(root, one, by_finding.get(one.number, {})):
             print(f"{one.number}: {each.command}", flush=True)
-            said, kept = printed(root, each.command), _kept(root, one.number, each)
+            said, kept = printed(root, each.command), kept_of_reader(root, one.number, each)
             failed = _compare_or_write(one.number, said, kept, asked.write, str.__eq__) or failed
         if one.command:
             print(f"{one.number}: its command", flush=True)

@@ -414,9 +414,12 @@ def test_a_finding_has_a_clause_a_file_and_a_command(one: findings.Finding) -> N
         return
     assert one.title and one.clause and one.expected and one.actual
     cases_of = PINNED.get(one.number, {})
-    if one.readers:  # each reader that it names is known to fail by it, and no other is
+    if one.readers:  # each reader that it names is known to fail by it, and no other is; each has a command of its own
         assert set(one.readers) == set(cases_of)
-        assert {each.reader for each in findings.shown(ROOT, one, cases_of)}
+        commands = findings.shown(ROOT, one, cases_of)
+        assert [each.reader for each in commands] == one.readers
+        assert all(f"/show {each.reader} " in each.command for each in commands)
+        assert all(findings.kept_of_reader(ROOT, one.number, each).stat().st_size for each in commands)
     else:
         assert one.command
     if one.real and one.readers:
