@@ -50,6 +50,7 @@ class Finding:
     case: str = ""  # the file, if the expectations of the reader pin it; else the smallest that they pin
     command: str = ""  # of a producer: a script for bash in an empty folder
     jdk: int = 0  # whose programs the command finds first; 0: those of the machine
+    often: str = ""  # how often a producer shows it; empty: the expectations say so
     withdrawn: str = ""
 
 
@@ -216,6 +217,7 @@ def markdown(root: Path) -> str:
             if one.command:
                 lines += ["", *_as_typed(one.command), *_lines(_kept_of_command(root, one.number))]
             often = f"Cells: {_how_often(one, cases_of, titles)}. " if cases_of else ""
+            often += f"How often: {one.often}. " if one.often else ""
             lines += ["", f"{often}Flags: {one.flags or 'none'}."]
     lines += ["", "## Withdrawn", ""]
     lines += [f"- {one.number}: {one.withdrawn}" for one in all_findings if one.withdrawn]

@@ -414,6 +414,7 @@ def test_a_finding_has_a_clause_a_file_and_a_command(one: findings.Finding) -> N
         return
     assert one.title and one.clause and one.expected and one.actual
     cases_of = PINNED.get(one.number, {})
+    assert cases_of or one.often
     if one.readers:  # each reader that it names is known to fail by it, and no other is; each has a command of its own
         assert set(one.readers) == set(cases_of)
         commands = findings.shown(ROOT, one, cases_of)
