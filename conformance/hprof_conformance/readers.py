@@ -14,6 +14,8 @@ from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.files import locked, read_toml
 from hprof_conformance.javaproject import copy_source, digest, install, need
 from hprof_conformance.jvms import NotHereError
+from hprof_conformance.protocol import COUNTS
+from hprof_corpus.digest import PARTS
 from hprof_corpus.truth import FEATURES
 
 _JAVA_OPTIONS = (
@@ -35,6 +37,7 @@ class Reader:
     unsupported: dict[str, str]
     says: dict[str, str] = field(default_factory=dict)  # by unsupported feature: "the reader" or "we"
     asks: dict[str, str] = field(default_factory=dict)  # by count and entry: what the adapter asks the reader for
+    not_asked: dict[str, dict[str, str]] = field(default_factory=dict)  # by count or entry: `says`, as above, and `why`
     counts: list[str] = field(default_factory=list)  # these three: what its hello must say, kept apart from the adapter
     digests: list[str] = field(default_factory=list)
     references: str = "exact"
@@ -65,6 +68,10 @@ def read_readers(root: Path) -> list[Reader]:
         unasked = {*stated.get("counts", []), *stated.get("digests", [])} ^ set(asks)
         if unasked and stated["kind"] != "none":
             raise RefusedError(f"{path}: [asks] and the counts and digests differ: {', '.join(sorted(unasked))}")
+        spare = {name for name in stated.get("not_asked", {}) if name in stated["counts"] and name in stated["digests"]}
+        unknown = set(stated.get("not_asked", {})) - {*COUNTS, *PARTS} | spare
+        if unknown:
+            raise RefusedError(f"{path}: [not_asked] names what is asked, or no count and no digest: {', '.join(sorted(unknown))}")
         found.append(
             Reader(
                 name=path.parent.name,

@@ -147,6 +147,7 @@ def _row(row: Row, expectations: Expectations, surprises: list[Surprise], words:
         "unsupported": row.hello.unsupported if row.hello else reader.unsupported,
         "says": reader.says,
         "asks": reader.asks,
+        "not_asked": reader.not_asked,
         "counts": row.hello.counts if row.hello else [],
         "digests": row.hello.digests if row.hello else [],
         "references": row.hello.references if row.hello else "",

@@ -25,7 +25,7 @@ from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, Expectations, Expected, Seen
 from hprof_conformance.jvms import NotHereError
 from hprof_conformance.producers import read_producers
-from hprof_conformance.protocol import Entry, Hello, Reply
+from hprof_conformance.protocol import COUNTS, Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
 from hprof_conformance.session import Limits
 from hprof_corpus.truth import ROOTS
@@ -396,6 +396,16 @@ def test_content_that_the_manifest_has_is_compared(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(cases, "Content", raises)
     with pytest.raises(RefusedError, match=r"names-odd\.hprof: the Python reader does not read its content"):
         cases.read_cases(ROOT, tmp_path, ["valid/names-odd"])
+
+
+OF_A_JVM = [name for name in COUNTS if name.startswith("ROOT_")][:9]
+
+
+@pytest.mark.parametrize("reader", [one for one in read_readers(ROOT) if one.kind != "none"], ids=lambda one: one.name)
+def test_roots_that_a_reader_is_not_asked_for_are_named(reader: Reader) -> None:
+    assert "roots" in {*reader.digests, *reader.not_asked}
+    assert {*OF_A_JVM} <= {*reader.counts, *reader.not_asked} or not any(one in OF_A_JVM for one in reader.counts)
+    assert all(one["says"] in ("the reader", "we") and one["why"] for one in reader.not_asked.values())
 
 
 ALL_FINDINGS = findings.read_findings(ROOT)

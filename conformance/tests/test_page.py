@@ -54,6 +54,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         "title": f"Reader {name}",
         "family": f"family of {name}",
         "asks": {"instances": "its list"},
+        "not_asked": {"roots": {"says": "we", "why": "it keeps <some>"}},
         "unsupported": {"gzip": "plain files only"},
         "says": {"gzip": "we"},
         "counts": ["instances"],
@@ -213,6 +214,7 @@ def test_each_reader_has_a_table_of_what_it_is_asked_for(tmp_path: Path) -> None
     for name in "ab":
         assert f"Reader {name}</th><td>instances</td><td>its list</td>" in table
     assert table.count("gzip: plain files only. So say we.") == 2
+    assert table.count("roots: it keeps &lt;some&gt;. So say we.") == 2
 
 
 def test_real_dumps_come_first_and_readers_stand_by_family(tmp_path: Path) -> None:
