@@ -45,6 +45,7 @@ _TRIES = 200_000  # of single values
 _TRIES_OF_IDS = 20_000
 
 Parts = list[bytes]
+Change = tuple[str, list[tuple[Parts, Parts]]]  # the guess in words, and the items: as they are, and as it makes them
 
 
 @dataclass
@@ -228,6 +229,11 @@ def _made_by(guess: Callable[[Parts], Parts], items: list[Parts], hashes: list[i
     ]
 
 
+def _of_all(words: str, changed: list[tuple[Parts, Parts, int]]) -> Iterator[tuple[int, Change]]:
+    if changed:
+        yield sum(by for _, _, by in changed) % _SUMS, (words, [(item, wrong) for item, wrong, _ in changed])
+
+
 def _of_one_value(item: Parts) -> Iterator[Parts]:
     """Items in which one value is another number: 0, one more or less, the bytes turned round, one type narrower."""
     for place in _values(item):
@@ -272,6 +278,7 @@ class Explainer:
         content = Content(data)
         self._parts = {name: Kept() for name in PARTS}
         identity(content, references, self._parts)
+        self._tried: dict[str, tuple[dict[int, Change], Iterator[tuple[int, Change]]]] = {}  # by entry
         self._names = {one.id: content.name_of_class(dump, one.id) for dump in content.dumps for one in content.classes(dump)}
 
     def _class(self, data: bytes) -> str:
@@ -343,7 +350,7 @@ class Explainer:
             return self._missing(kept, kept.count - int(one[1]), delta)
         if int(one[1]) != kept.count:
             return ""
-        return self._changed(kept.items, delta)
+        return self._changed(entry, delta)
 
     def _missing(self, kept: Kept, number: int, delta: int) -> str:
         """That all items of one class or one type of elements are missing, if it is so."""
@@ -355,27 +362,33 @@ class Explainer:
                 return f"all {number} of one kind are missing, such as {self._item(items[0])}"
         return ""
 
-    def _examples(self, words: str, changed: list[tuple[Parts, Parts, int]]) -> str:
-        some = "; ".join(self._difference(item, wrong) for item, wrong, _ in changed[:_MOST])
+    def _examples(self, words: str, changed: list[tuple[Parts, Parts]]) -> str:
+        some = "; ".join(self._difference(item, wrong) for item, wrong in changed[:_MOST])
         more = f"; and {len(changed) - _MOST} more" if len(changed) > _MOST else ""
-        return f"{words}: {some}{more}"
+        return f"{words}: {some}{more}" if words else f"{some}{more}"
 
-    def _changed(self, items: list[Parts], delta: int) -> str:
+    def _changed(self, entry: str, delta: int) -> str:
+        """What is tried for one reader is kept for the next one, which is wrong in the same entry."""
+        tried, untried = self._tried.setdefault(entry, ({}, self._try_changes(self._parts[entry].items)))
+        while delta not in tried:
+            change = next(untried, None)
+            if change is None:
+                return ""
+            tried.setdefault(*change)
+        return self._examples(*tried[delta])
+
+    def _try_changes(self, items: list[Parts]) -> Iterator[tuple[int, Change]]:
+        """By how much each guess changes the sum, and what it changes."""
         hashes = [_hash(item) for item in items]
         matching: dict[str, Callable[[Parts], Parts]] = {}
         for words, guess in (_GUESSES | _ALONE).items():
             changed = _made_by(guess, items, hashes)
             if changed and words in _GUESSES:
                 matching[words] = guess
-            if changed and sum(each[2] for each in changed) % _SUMS == delta:
-                return self._examples(words, changed)
-            for item, wrong, by in changed:
-                if by == delta:
-                    return f"{words}: {self._difference(item, wrong)}"
+            yield from _of_all(words, changed)
+            yield from ((by, (words, [(item, wrong)])) for item, wrong, by in changed)
         for (one, first), (two, second) in combinations(matching.items(), 2):
-            changed = _made_by(_both(first, second), items, hashes)
-            if sum(each[2] for each in changed) % _SUMS == delta:
-                return self._examples(f"{one}; {two}", changed)
+            yield from _of_all(f"{one}; {two}", _made_by(_both(first, second), items, hashes))
         classes = [number.to_bytes(8, "big") for number in self._names]
         single: list[tuple[Callable[[Parts], Iterator[Parts]], int]] = [
             (_of_one_value, _TRIES),
@@ -383,10 +396,7 @@ class Explainer:
         ]
         for of_one, most in single:
             tries = ((item, old, wrong) for item, old in zip(items, hashes, strict=True) for wrong in of_one(item))
-            for item, old, wrong in islice(tries, most):
-                if (_hash(wrong) - old) % _SUMS == delta:
-                    return self._difference(item, wrong)
-        return ""
+            yield from (((_hash(wrong) - old) % _SUMS, ("", [(item, wrong)])) for item, old, wrong in islice(tries, most))
 
 
 def in_words(of_a_dump: tuple[Case, list[tuple[str, Difference]]]) -> list[str]:
