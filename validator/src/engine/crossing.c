@@ -128,6 +128,8 @@ void settle_crossing(struct engine *e, enum rule rule)
     if (e->cut.active) {
         report_crossing(e, rule);
         lose(e);
+        if (rule != RULE_REC_014)
+            e->framing.failed_at = e->cut.at;
     }
     drop_crossing(e);
 }
