@@ -129,7 +129,7 @@ void settle_crossing(struct engine *e, enum rule rule)
         report_crossing(e, rule);
         lose(e);
         if (rule != RULE_REC_014)
-            e->framing.failed_at = e->cut.at;
+            e->framing.crossed_at = e->cut.at;
     }
     drop_crossing(e);
 }

@@ -83,6 +83,7 @@ struct framing {
     uint64_t sought_until;     /* where it was last looked for such bytes: they are sought after it, so that time is linear */
     uint64_t looked_until;     /* the same of those where reading went on */
     uint64_t failed_at;        /* the latest malformed sub-record where no records follow */
+    uint64_t crossed_at;       /* the latest sub-record that crosses the end of its record, and that nothing continues */
     uint64_t recovering_at;    /* reading failed here, and the way is not found yet; 0 for nowhere */
     uint64_t skipped_before;   /* what was skipped before the present record */
     uint64_t last_record;      /* the offset of the latest record; 0 for none */

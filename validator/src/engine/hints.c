@@ -139,8 +139,12 @@ static bool ends_heap_record(struct engine *e)
 
 void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
 {
-    const uint64_t here = e->in.offset, failed_at = e->framing.failed_at;
+    const uint64_t here = e->in.offset;
+    uint64_t failed_at = e->framing.failed_at;
 
+    /* A sub-record crosses the end of its record also where the record's length is too small. */
+    if (here < stated_end && e->framing.crossed_at > failed_at)
+        failed_at = e->framing.crossed_at;
     /* A failure here means that the length alone is wrong. */
     if (e->framing.gap.missing || e->framing.gap.extra || here == stated_end || failed_at <= record_at || failed_at >= here ||
         stated_end == e->framing.left_out_end)
