@@ -56,7 +56,9 @@ def arguments() -> argparse.Namespace:
         metavar="PROGRAM",
         help="a file that can be executed: it speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it",
     )
-    parser.add_argument("--producers", type=_list, help="names, separated by commas, or `none`")
+    parser.add_argument(
+        "--producers", type=_list, help="names, separated by commas, or `none`; `agent8:plain`: that dump alone"
+    )
     parser.add_argument("--producer", metavar="PROGRAM", help="a program that writes a dump to the file that it is given")
     parser.add_argument(
         "--filter", metavar="COMMAND", help="a program that reads a dump and writes one, such as a redactor: `./redact IN OUT`"
@@ -149,8 +151,17 @@ def chosen_producers(asked: argparse.Namespace, known: list[ways.Producer]) -> l
         known = [replace(one, ways=one.gold) for one in known if one.gold]
     if asked.producers is None:
         return known
-    names = _named(asked.producers, [one.name for one in known], "producer")
-    return [one for one in known if one.name in names]
+    return _of_ways(asked.producers, known)
+
+
+def _of_ways(asked: list[str], known: list[ways.Producer]) -> list[ways.Producer]:
+    """`NAME` is a producer with all its dumps, `NAME:WAY` with those whose way matches the pattern."""
+    patterns: dict[str, list[str]] = {}
+    for name, _, way in (one.partition(":") for one in asked):
+        for each in _named([name], [one.name for one in known], "producer"):
+            patterns.setdefault(each, []).extend([way] if way else [])
+    some = [one for one in known if one.name in patterns]
+    return [replace(one, ways=_matching(patterns[one.name], one.ways, f"dump of {one.name}")) for one in some]
 
 
 def _file_of(asked: argparse.Namespace, name: str) -> Path | None:

@@ -126,9 +126,9 @@ def _each(setting: Setting, one: Callable[[str], Dump]) -> Iterator[Dump]:
             yield Dump(way, None, setting.producer.profile, note=str(error))
 
 
-def built(root: Path, tool: str, folder: str) -> Path:
+def built(root: Path, tool: str, folder: str, variable: str = "") -> Path:
     """A tool of this project: named by the environment, as it was built, as it is installed, or built now."""
-    variable = tool.upper().replace("-", "_")
+    variable = variable or tool.upper().replace("-", "_")
     named = os.environ.get(variable)
     if named and not Path(named).exists():
         raise RefusedError(f"{variable}: {named}: no such file")
@@ -329,7 +329,7 @@ def _agent(setting: Setting) -> Iterator[Dump]:
 
 def _libhprof(setting: Setting) -> Iterator[Dump]:
     """The agent of this project, where the JVM sees it."""
-    library = Path(os.environ.get("HPROF_AGENT", setting.root / "build/release/generator/agent/libhprof.so"))
+    library = built(setting.root, "libhprof.so", "generator/agent", "HPROF_AGENT")
     if not library.exists():
         raise NotHereError("libhprof.so is not built: it needs a JDK when hprof-gen is built")
     copy = shutil.copy(library, setting.folder)

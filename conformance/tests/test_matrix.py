@@ -608,6 +608,20 @@ def test_dumps_of_more_than_2_gb_are_made_on_demand() -> None:
         assert ("huge" in one.ways) == huge and "jcmd" in one.ways
 
 
+def test_dumps_of_a_producer_are_named_behind_its_name() -> None:
+    known = read_producers(ROOT)
+
+    def chosen(*names: str) -> dict[str, list[str]]:
+        asked = {"reader": None, "producer": None, "filter": None, "producers": [*names], "gold": False, "huge": False}
+        return {one.name: one.ways for one in main.chosen_producers(argparse.Namespace(**asked), known)}
+
+    assert chosen("sa8:*lain", "agent8:odd-nan", "agent8:small") == {"agent8": ["small", "odd-nan"], "sa8": ["plain"]}
+    nobody = next(one.name for one in known if one.kind == "none")
+    assert chosen(nobody) == {nobody: []}
+    with pytest.raises(RefusedError, match="no dump of sa8 matches 'small-gz'"):
+        chosen("sa8:small-gz")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import html
+import lzma
+import random
 import re
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -122,9 +126,9 @@ REPORT: dict[str, Any] = {
 }
 
 
-def shown(folder: Path, address: str = "", act: str = "") -> str:
+def shown(folder: Path, address: str = "", act: str = "", report: dict[str, Any] = REPORT) -> str:
     """The page as the browser has it once its script has run, and then `act`: what a user does."""
-    (folder / "index.html").write_text(page.make(REPORT) + f"<script>{act}</script>", encoding="utf-8")
+    (folder / "index.html").write_text(page.make(report) + f"<script>{act}</script>", encoding="utf-8")
     assert BROWSER is not None
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=1000"]
     options.append(f"--user-data-dir={folder}/profile")
@@ -165,11 +169,45 @@ def test_the_filters(address: str, expected: list[str], tmp_path: Path) -> None:
 def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tmp_path: Path) -> None:
     dom = shown(tmp_path, "#" + quote("a:two"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
-    commands = ("conformance/run --readers a ", "cp corpus/two.hprof /tmp/dump.hprof.gz", "read-a /tmp/dump.hprof.gz")
+    copy = "/tmp/hprof-conformance-cell/dump.hprof.gz"
+    commands = ("conformance/run --readers a ", f"cp corpus/two.hprof {copy}", f"read-a {copy}")
     words_of = ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>")
     for words in (*words_of, *commands):
         assert words in detail, words
     assert re.search(r'id="detail"[^>]*></section>', shown(tmp_path))
+
+
+@pytest.mark.parametrize("packed", ["plain", "xz", "member"])
+def test_the_commands_of_a_cell_work_when_they_are_pasted_into_a_shell(packed: str, tmp_path: Path) -> None:
+    """Of a case with any name, in a folder with any name."""
+    rng = random.Random(seed := random.randrange(1 << 32))
+    name, member = ("a" + "".join(rng.choices("b'\" $`*;&(é", k=12)) for _ in range(2))
+    content = rng.randbytes(1000)
+    root = tmp_path / "it's the root"
+    (root / "conformance").mkdir(parents=True)
+    (root / "corpus").mkdir()
+    note, dump = root / "ran", root / "corpus" / f"{name}.hprof"
+    dump.write_bytes(content)
+    one = {**case("one", "OBJ-004"), "name": name, "file": f"corpus/{name}.hprof", "requires": []}
+    if packed == "xz":
+        one["file"] += ".xz"
+        (root / one["file"]).write_bytes(lzma.compress(content))
+        dump.unlink()
+    elif packed == "member":
+        one.update(file=f"corpus/{name}.tar.xz", member=member)
+        with tarfile.open(root / one["file"], "w:xz") as archive:
+            archive.add(dump, member)
+        dump.unlink()
+    run = root / "conformance" / "run"
+    run.write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done >ran\n')
+    run.chmod(0o755)
+    own = {**reader("a", {name: "right"}), "by_hand": "cp FILE came-back"}
+    act = "document.body.dataset.typed = btoa(unescape(encodeURIComponent(again(report.readers[0], report.cases[0]))));"
+    dom = shown(tmp_path, act=act, report={**REPORT, "cases": [one], "readers": [own]})
+    typed = base64.b64decode(re.findall('data-typed="([^"]*)"', dom)[0]).decode()
+    subprocess.run(["bash", "-euc", typed], cwd=root, check=True)
+    assert (root / "came-back").read_bytes() == content, f"seed {seed}"
+    assert note.read_text().splitlines() == ["--readers", "a", "--producers", "none", "--cases", name], f"seed {seed}"
 
 
 def click(cell: str) -> str:
@@ -246,7 +284,7 @@ def test_a_choice_filters_at_once(tmp_path: Path) -> None:
 def test_a_dump_says_what_was_found_and_why_it_is_expected(tmp_path: Path) -> None:
     dom = shown(tmp_path, "#" + quote("p:plain"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
-    command = "conformance/run --readers none --producers p"
+    command = "conformance/run --readers none --producers p:plain"
     for words in ("Producer p 17: plain", "REF-002 3", "profile sa", "Node: 0 instead of 3", "It loses <nodes>.", command):
         assert words in detail, words
 
