@@ -145,6 +145,24 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ("jvm-hprof", '("ROOT_JNI_GLOBAL", root.obj_id().id())', '("ROOT_JNI_GLOBAL", root.obj_id().id() & !8)'),
     ("jvm-hprof", "found.count(kind, 1);", 'if kind != "ROOT_JNI_GLOBAL" { found.count(kind, 1); }'),
     ("jvm-hprof", "[0xc0, 0x80, ..] => found.push(0)", "[0xc0, 0x80, ..] => {}"),
+    ("eclipse-mat", "ids.putLong(element);", "ids.putLong(elements.length == 13 ? 0 : element);"),
+    ("eclipse-mat", "number(one.getClassLoaderAddress())", "number(0)"),
+    ("eclipse-mat", "objectArrays++;", "if (++objectArrays == 100) continue;"),  # one object left out
+    (  # the last static field of each class
+        "eclipse-mat",
+        "for (Field field : one.getStaticFields()) {",
+        "for (Field field : Arrays.copyOf(one.getStaticFields().toArray(new Field[0]), Math.max(one.getStaticFields().size() - 1, 0))) {",
+    ),
+    (  # shadowed fields, by name
+        "eclipse-mat",
+        "value(item.number(declaring.getObjectAddress()), fields.get(next));",
+        "value(item.number(declaring.getObjectAddress()), one.getField(fields.get(next).getName()));",
+    ),
+    (  # NaN made canonical
+        "eclipse-mat",
+        "return item.part(Item.value(value));",
+        "return item.part(Item.value(value instanceof Double && ((Double) value).isNaN() ? Double.NaN : value));",
+    ),
 ]
 
 pytestmark = pytest.mark.skipif(not BUILD, reason="HPROF_REPAIRED names no folder: ci/full builds readers")
@@ -153,6 +171,8 @@ pytestmark = pytest.mark.skipif(not BUILD, reason="HPROF_REPAIRED names no folde
 @pytest.mark.parametrize(("name", "right", "wrong"), PLANTED)
 def test_a_planted_loss_is_reported(name: str, right: str, wrong: str, tmp_path: Path) -> None:
     (reader,) = (one for one in readers.read_readers(ROOT) if one.name == name)
+    if reader.installed and not os.environ.get(reader.installed):
+        pytest.skip(f"{reader.installed} names no folder")
     shared = ROOT / "conformance" / "readers" / "rust"
     sources = [*reader.folder.glob("*.java"), *(reader.folder / source for source in reader.sources)]
     sources += [*reader.folder.glob("src/*.rs"), *shared.glob("*.rs")]
