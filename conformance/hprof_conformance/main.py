@@ -56,9 +56,7 @@ def arguments() -> argparse.Namespace:
         metavar="PROGRAM",
         help="a file that can be executed: it speaks PROTOCOL.md, or takes a file and ends with 0 if it reads it",
     )
-    parser.add_argument(
-        "--producers", type=_list, help="names, separated by commas, or `none`; `agent8:plain`: that dump alone"
-    )
+    parser.add_argument("--producers", type=_list, help="names, separated by commas, or `none`; `agent8:plain`: that dump alone")
     parser.add_argument("--producer", metavar="PROGRAM", help="a program that writes a dump to the file that it is given")
     parser.add_argument(
         "--filter", metavar="COMMAND", help="a program that reads a dump and writes one, such as a redactor: `./redact IN OUT`"

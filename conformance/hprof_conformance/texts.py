@@ -109,7 +109,7 @@ def _producers(producers: list[Json]) -> list[str]:
         *("", "## Producers", ""),
         "Findings in `strict`, and those that the producer's own profile leaves: errors and warnings, by rule, with their number.",
         "",
-        "- *Content*: known objects, values, strings and links of the program that was dumped are there",
+        "- *Content*: right if the known objects, values, strings and links of the program are there; of others nothing is said",
         "- *Covered*: the share of objects that belong to a class whose number is known, so that one left out would be found",
         "",
         "| producer | version | how | bytes | strict | in its profile | content | covered |",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import lzma
 import random
 import re
 import shutil
+import string
 import subprocess
 import tarfile
 from pathlib import Path
@@ -126,15 +128,19 @@ REPORT: dict[str, Any] = {
 }
 
 
-def shown(folder: Path, address: str = "", act: str = "", report: dict[str, Any] = REPORT) -> str:
-    """The page as the browser has it once its script has run, and then `act`: what a user does."""
-    (folder / "index.html").write_text(page.make(report) + f"<script>{act}</script>", encoding="utf-8")
+def shown(folder: Path, address: str = "", act: str = "", report: dict[str, Any] = REPORT, browser: tuple[str, ...] = ()) -> str:
+    """The page as the browser has it once its script has run, and then `act`: what a user does. `browser`: options."""
+    dom = in_browser(folder, page.make(report) + f"<script>{act}</script>", address, browser)
+    return dom.split('<script id="report"')[0]
+
+
+def in_browser(folder: Path, text: str, address: str = "", browser: tuple[str, ...] = ()) -> str:
+    (folder / "index.html").write_text(text, encoding="utf-8")
     assert BROWSER is not None
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=1000"]
-    options.append(f"--user-data-dir={folder}/profile")
+    options += [f"--user-data-dir={folder}/profile", *browser]
     url = f"file://{folder}/index.html{address}"
-    run = subprocess.run([BROWSER, *options, "--dump-dom", url], capture_output=True, text=True, check=True)
-    return run.stdout.split('<script id="report"')[0]
+    return subprocess.run([BROWSER, *options, "--dump-dom", url], capture_output=True, text=True, check=True).stdout
 
 
 def cells(dom: str) -> list[str]:
@@ -309,3 +315,54 @@ def test_content_that_was_not_compared_is_not_green(tmp_path: Path) -> None:
         ("bad expected", "Node: 0 instead of 3"),
         ("none", "not compared"),
     ]
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_only_the_tables_are_scrolled_sideways(width: int, tmp_path: Path) -> None:
+    """In a frame, because no window of the browser is as narrow as a telephone."""
+    many = [{**reader(name, {"one": "right", "two": "hung"}), "title": f"Reader {name} " * 5} for name in string.ascii_letters]
+    source = html.escape(page.make({**REPORT, "readers": many}))
+    dom = in_browser(
+        tmp_path,
+        f"""<!DOCTYPE html><iframe style="width: {width}px; height: 800px; border: 0" srcdoc="{source}"></iframe><script>
+        onload = () => {{
+          const inside = document.querySelector("iframe").contentWindow, found = inside.document;
+          found.querySelector("#real button.cell").click();
+          const table = found.querySelector("#real").scrollWidth, detail = found.querySelector("#detail").textContent;
+          document.body.dataset.widths = [inside.innerWidth, found.documentElement.scrollWidth, table, detail.length];
+        }};
+        </script>""",
+    )
+    inner, page_width, table, detail = map(int, re.findall('data-widths="([^"]*)"', dom)[0].split(","))
+    assert detail > 100
+    assert page_width <= inner == width < table
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_words_stand_out_from_what_is_behind_them(scheme: str, tmp_path: Path) -> None:
+    """By the 4.5 to 1 of WCAG 2.1, 1.4.3."""
+    act = """
+        const part = (value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+        const light = ([r, g, b]) => 0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
+        const parts = (colour) => colour.match(/[0-9.]+/g).map(Number).slice(0, 3);
+        const mixed = (above, below, share) => above.map((value, i) => value * share + below[i] * (1 - share));
+        function contrast(text, back) {
+          const both = [light(text), light(back)].sort((a, b) => b - a);
+          return (both[0] + 0.05) / (both[1] + 0.05);
+        }
+        document.body.style.background = "Canvas";
+        const found = {}, canvas = parts(getComputedStyle(document.body).backgroundColor);
+        found.page = contrast(parts(getComputedStyle(document.body).color), canvas);
+        const cell = document.querySelector("#real button.cell");
+        for (const name of new Set(Object.values(colour))) for (const more of ["", " expected"]) {
+          cell.className = `cell ${name}${more}`;
+          const style = getComputedStyle(cell), seen = (colour) => mixed(parts(colour), canvas, Number(style.opacity));
+          found[name + more] = contrast(seen(style.color), seen(style.backgroundColor));
+        }
+        found.dark = matchMedia("(prefers-color-scheme: dark)").matches ? 100 : 50;
+        document.body.dataset.contrast = JSON.stringify(found);
+    """
+    dom = shown(tmp_path, act=act, browser=(f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",))
+    found = json.loads(html.unescape(re.findall('data-contrast="([^"]*)"', dom)[0]))
+    assert (found.pop("dark") == 100) == (scheme == "dark")
+    assert len(found) > 10 and all(ratio >= 4.5 for ratio in found.values()), found

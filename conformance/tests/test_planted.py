@@ -151,7 +151,8 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     (  # the last static field of each class
         "eclipse-mat",
         "for (Field field : one.getStaticFields()) {",
-        "for (Field field : Arrays.copyOf(one.getStaticFields().toArray(new Field[0]), Math.max(one.getStaticFields().size() - 1, 0))) {",
+        "Field[] some = one.getStaticFields().toArray(new Field[0]); "
+        "for (Field field : Arrays.copyOf(some, Math.max(some.length - 1, 0))) {",
     ),
     (  # shadowed fields, by name
         "eclipse-mat",
