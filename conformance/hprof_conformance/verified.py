@@ -2,7 +2,7 @@
 
 conformance/verified/draw                          20 cells, ten of them accusations; the seed is new, and printed
 conformance/verified/draw --seed 7 >today.md       the cells of that seed, while neither the cases nor the expectations change
-conformance/verified/draw --readers haha-perflib   one accusation of each outcome, and one cell that is as it should be: a new row
+conformance/verified/draw --readers haha-perflib   one of each accusation, and one cell that is as it should be: a new row
 
 A reader is drawn, then one of its cells. An accusation is a line of its expectations. What the reader does not claim is left out.
 """
@@ -74,13 +74,13 @@ def drawn(by_reader: list[tuple[list[Cell], list[Cell]]], number: int, source: r
 
 
 def one_of_each(by_reader: list[tuple[list[Cell], list[Cell]]], source: random.Random) -> list[Cell]:
-    """Of each reader: for each outcome and finding one accusation, and one other cell."""
+    """Of each reader: for each outcome, finding and message one accusation, and one other cell."""
     found = []
     for accused, others in by_reader:
-        kinds: dict[tuple[str, int], list[Cell]] = {}
+        kinds: dict[tuple[str, int, str], list[Cell]] = {}
         for cell in accused:
             assert cell.expected is not None
-            kinds.setdefault((cell.expected.outcome, cell.expected.finding), []).append(cell)
+            kinds.setdefault((cell.expected.outcome, cell.expected.finding, cell.expected.reason), []).append(cell)
         found += [source.choice(some) for _, some in sorted(kinds.items())]
         found.append(source.choice(others))
     return found
@@ -128,7 +128,7 @@ def _draw() -> int:
     )
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
     parser.add_argument("--number", type=int, default=20, help="of cells, half of them accusations")
-    parser.add_argument("--readers", default="", help="new rows, separated by commas: one cell of each outcome and finding")
+    parser.add_argument("--readers", default="", help="new rows, separated by commas: one cell of each accusation")
     parser.add_argument("--list", action="store_true", help="names the cells, and runs nothing")
     asked = parser.parse_args()
     root = cases.source_tree()
