@@ -81,11 +81,12 @@ def calibrate(session: Session, folder: Path, reader: Reader | None, needs: list
         steps.append(_declares(hello, reader))
     steps.append(_claims(hello, needs, reader))
     tiny = _tiny_dump(hello)
-    steps.append(_counts_right(session, folder, hello, tiny, "a tiny dump, its counts known"))
+    reply = _ask(session, folder, tiny)
+    steps += [_counts_right(reply, hello, "a tiny dump, its counts known"), _gives_something(reply, hello)]
     empty = _ask(session, folder, b"")
     steps.append(Step("an empty file has no content", not any(empty.counts.values()), empty.message or empty.outcome))
     _ask(session, folder, tiny[: len(tiny) // 2])  # whatever the reader says of it, the next dump must not suffer
-    steps.append(_counts_right(session, folder, hello, tiny, "after half a dump it reads the tiny dump"))
+    steps.append(_counts_right(_ask(session, folder, tiny), hello, "after half a dump it reads the tiny dump"))
     ended = session.end()
     steps.append(Step("it ends with status 0 when its input ends", not ended, ended or "status 0"))
     return steps
@@ -122,15 +123,20 @@ def _tiny_dump(hello: Hello) -> bytes:
 
 
 def _ask(session: Session, folder: Path, data: bytes) -> Reply:
-    folder.mkdir(exist_ok=True)  # the reader may have deleted it
-    with tempfile.TemporaryDirectory(dir=folder) as own:  # some readers leave a cache beside the dump
+    with tempfile.TemporaryDirectory(prefix=folder.name, ignore_cleanup_errors=True) as own:  # for a cache beside the dump
         file = Path(own) / "dump.hprof"
         file.write_bytes(data)
         return session.ask(f"calibration of {len(data)} bytes", file)
 
 
-def _counts_right(session: Session, folder: Path, hello: Hello, tiny: bytes, what: str) -> Step:
-    reply = _ask(session, folder, tiny)
+def _gives_something(reply: Reply, hello: Hello) -> Step:
+    """A reader of which all counts and digests are nothing could answer without reading."""
+    given = [*reply.counts.values(), *(one.count for one in reply.digests.values())]
+    some = any(given) or reply.outcome != "accepted" or not (hello.counts or hello.digests)
+    return Step("of a tiny dump something of what the hello names is not 0", some, "" if some else "all is 0")
+
+
+def _counts_right(reply: Reply, hello: Hello, what: str) -> Step:
     if reply.outcome != "accepted":
         return Step(what, False, reply.message or reply.outcome)
     differs = [

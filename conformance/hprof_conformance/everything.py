@@ -6,11 +6,14 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from hprof_conformance import jvms
 from hprof_conformance.facts import FILLERS, Fact, parse
@@ -29,11 +32,26 @@ class FailedError(Exception):
 
 
 def do(command: list[str], environment: dict[str, str] | None = None) -> str:
-    """Its output. Raises FailedError."""
-    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE, env=environment)
-    if run.returncode:
-        raise FailedError(f"{' '.join(command)} ended with {run.returncode}: {(run.stderr or run.stdout).strip()[-300:]}")
-    return run.stdout
+    """Its output. What it started, and left, is ended. Raises FailedError, and TimeoutExpired."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:  # no pipes, which what it started would keep open
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment, start_new_session=True
+        )
+        try:
+            status = process.wait(PATIENCE)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        said, wrong = (_text(one) for one in (out, error))
+    if status:
+        raise FailedError(f"{' '.join(command)} ended with {status}: {(wrong or said).strip()[-300:]}")
+    return said
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 def compile_into(root: Path, build: Path, folder: Path) -> Path:

@@ -243,6 +243,8 @@ def _run() -> int:
         _matching(asked.cases, cases.words(root), "case")
     _matching(asked.accept, all_cases | {way for one in all_producers for way in one.ways}, "case")
     if asked.failures:
+        if not asked.update and not asked.failures.exists():
+            raise RefusedError(f"{asked.failures}: no such file; --update makes it")
         expectations.read(asked.failures)  # so that a mistake is reported before the run
     if asked.list and asked.cases:
         print("\n".join(cases.chosen_names(root, asked.cases)))

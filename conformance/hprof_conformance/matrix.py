@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import shlex
 import shutil
@@ -109,8 +110,9 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
             return row
         chosen = steps.each(reader.title, cases.chosen, len(cases.chosen))
         replies = [(case, *_ask(session, folder, case)) for case in chosen]
-        controls = [_ask(session, folder, case)[0] for case in cases.controls]
         row.ended = session.end()
+        controls = [_ask(session, folder, case)[0] for case in cases.controls]
+        row.ended = row.ended or session.end()
         valid = [*controls, *(reply for case, reply, _ in replies if case.should == "accept" and not case.rules)]
         notices = notices_of_valid(reply for reply in valid if reply.outcome == "accepted")
         row.cells = [Cell(case, reply, assess(case, row.hello, reply, notices), seconds) for case, reply, seconds in replies]
@@ -123,16 +125,15 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
 
 def _ask(session: Session, folder: Path, case: Case) -> tuple[Reply, float]:
     """The reply, and the seconds that it took."""
-    folder.mkdir(exist_ok=True)  # the reader may have deleted it
-    file = case.place(folder)
-    began = time.monotonic()
-    reply = session.ask(case.name, file)
-    reply = replace(reply, message=reply.message.replace(f"{folder}/", ""))
-    seconds = time.monotonic() - began
-    if folder.exists():
-        for left in folder.iterdir():  # caches beside the dump
-            shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
-    return reply, seconds
+    with tempfile.TemporaryDirectory(prefix=folder.name, ignore_cleanup_errors=True) as own:  # the reader may still write there
+        file = case.place(Path(own))
+        began = time.monotonic()
+        reply = session.ask(case.name, file)
+        seconds = time.monotonic() - began
+    with contextlib.suppress(OSError):  # it may have deleted its own folder, or delete what is in it
+        for left in folder.iterdir():
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() and not left.is_symlink() else left.unlink(missing_ok=True)
+    return replace(reply, message=reply.message.replace(f"{own}/", "")), seconds
 
 
 def run(root: Path, build: Path, chosen: list[Reader], cases: Cases, limits: Limits, jobs: int) -> list[Row]:

@@ -143,7 +143,8 @@ def _filtered(file: Path, original: Path, planted: Planted | None) -> facts.Comp
         return exact
     compared = facts.compare_to(file, original, payload=False)
     data = open_bytes(str(file))
-    left = planted.left_in(bytes(decompressed(data) if is_gzip(data) else data)) if planted is not None else []
+    everywhere = bytes(data) + (bytes(decompressed(data)) if is_gzip(data) else b"")
+    left = planted.left_in(everywhere) if planted is not None else []
     differences = [*compared.differences, *(facts.Difference(place, "the secret", "no secret") for place in left)]
     return facts.Compared(differences, compared.covered, compared.objects)
 

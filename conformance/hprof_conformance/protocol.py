@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 COUNTS = (*OBJECTS, "objects", "classes", "roots", *ROOTS, "strings", "ends")
+_LONGEST = 2000  # characters of what a reader says that are kept
+_MOST_NOTICES = 1000
 SCHEMA = Path(__file__).parent / "protocol.schema.json"
 
 
@@ -69,12 +71,25 @@ def _validator(definition: str) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{definition}"})
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProtocolError(f"{name[:200]} is there twice")
+    return dict(pairs)
+
+
+def _no_integer(number: str) -> Any:
+    raise ProtocolError(f"{number[:200]} is no integer")
+
+
 def _parse(line: str, definition: str) -> dict[str, Any]:
     import jsonschema  # as above
 
     try:
         # An unpaired surrogate is legal in JSON, but no file in UTF-8 can hold one.
-        found: Any = json.loads(json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8", "replace"))
+        read = json.loads(line, object_pairs_hook=_once, parse_float=_no_integer, parse_constant=_no_integer)
+        found: Any = json.loads(json.dumps(read, ensure_ascii=False).encode("utf-8", "replace"))
         if not isinstance(found, dict):
             raise ValueError
         _validator(definition).validate(found)
@@ -97,7 +112,13 @@ def parse_reply(line: str, case: str) -> Reply:
     if found["case"] != case:
         raise ProtocolError(f"asked for {case}, answered {found['case']}")
     digests = {name: Entry(**entry) for name, entry in found.pop("digests", {}).items()}
+    for name in ("message", "notices"):
+        found[name] = _cut(found.get(name, Reply.message if name == "message" else []))
     return Reply(**found, digests=digests)
+
+
+def _cut(words: Any) -> Any:
+    return words[:_LONGEST] if isinstance(words, str) else [one[:_LONGEST] for one in words[:_MOST_NOTICES]]
 
 
 def request(case: str, file: Path) -> str:

@@ -53,13 +53,26 @@ end
 """
 
 
+_FORMS = ("latin-1", "utf-16-be", "utf-16-le")
+_BYTES = 5  # of a number, in a row: that other bytes are the same by chance is improbable
+
+
 @dataclass(frozen=True)
 class Planted:
     dump: bytes
-    secrets: dict[str, bytes]  # by the place, as the dump has them
+    words: dict[str, str]  # by the place
+    numbers: dict[str, bytes]  # as the dump has them
 
     def left_in(self, data: bytes) -> list[str]:
-        return [place for place, secret in self.secrets.items() if secret in data]
+        """The places whose secret is there, or the half of it, in an encoding that a dump may have."""
+        parts = {
+            place: [word[at : at + len(word) // 2].encode(form) for at in range(len(word) // 2 + 1) for form in _FORMS]
+            for place, word in self.words.items()
+        } | {
+            place: [one[at : at + _BYTES] for one in (number, number[::-1]) for at in range(len(number) - _BYTES + 1)]
+            for place, number in self.numbers.items()
+        }
+        return [place for place, some in parts.items() if any(one in data for one in some)]
 
 
 def planted(seed: int) -> Planted:
@@ -72,10 +85,12 @@ def planted(seed: int) -> Planted:
     return Planted(
         assemble(text).file.to_bytes(),
         {
-            "a string that names nothing": word["literal"].encode("ascii"),
-            "a String of char": word["chars"].encode("utf-16-be"),
-            "a String of bytes in Latin-1": word["latin"].encode("ascii"),
-            "a String of bytes in UTF-16": word["utf16"].encode("utf-16-le"),
+            "a string that names nothing": word["literal"],
+            "a String of char": word["chars"],
+            "a String of bytes in Latin-1": word["latin"],
+            "a String of bytes in UTF-16": word["utf16"],
+        },
+        {
             "a constant": struct.pack(">q", number["constant"]),
             "a static long": struct.pack(">q", number["static"]),
             "a field of type long": struct.pack(">q", number["field"]),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import selectors
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hprof_conformance import steps
@@ -160,30 +161,40 @@ class Session:
             self.start()
             process = self._process
             assert process is not None and process.stdin is not None
-            process.stdin.write(request(case, file).encode())
+            asked = secrets.token_hex(8)  # the name of a case says what a reader should make of it
+            process.stdin.write(request(asked, file).encode())
             process.stdin.flush()
             line = self._line(seconds, f"{case}: no answer yet")
-            return Reply(case, line.outcome, line.message) if isinstance(line, Reply) else parse_reply(line, case)
+            if isinstance(line, Reply):
+                return Reply(case, line.outcome, line.message)
+            return replace(parse_reply(line, asked), case=case)
         except BrokenPipeError:
             found = self._ended()
             return Reply(case, found.outcome, found.message)
         except ProtocolError as error:
             self.stop()
             return Reply(case, "crashed", f"breach of the protocol: {error}")
+        except OSError as error:  # it has replaced its folder by a file
+            self.stop()
+            return Reply(case, "crashed", f"cannot be started again: {error.strerror}")
 
     def end(self) -> str:
-        """Closes the reader's standard input. Empty if the process then ends with status 0; else what it did."""
+        """Closes the reader's standard input. Empty if the process then ends with status 0, and wrote nothing; else what it did."""
         process = self._process
-        if process is None or process.stdin is None:
+        if process is None or process.stdin is None or process.stdout is None:
             return ""
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
         try:
             status = process.wait(_PATIENCE)
+            os.set_blocking(process.stdout.fileno(), False)  # a child of it may keep the pipe open
+            more = self._pending + (process.stdout.read() or b"")
         except subprocess.TimeoutExpired:
             return f"did not end within {_PATIENCE:g} s after its input had ended"
         finally:
             self.stop()
+        if more:
+            return f"wrote a line that nobody asked for: {more[:200].decode('utf-8', 'replace').strip()}"
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         return f"ended with {how} after its input had ended" if status else ""
 

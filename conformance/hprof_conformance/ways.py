@@ -112,6 +112,9 @@ class Setting:
         return everything.compile_into(self.root, self.build, self.folder)
 
     def dump(self, way: str, file: Path, said: list[facts.Fact] | None = None) -> Dump:
+        """Raises FailedError."""
+        if file.is_symlink() or (file.exists() and not file.is_file()):
+            raise FailedError(f"{file.name} is no regular file")
         return Dump(way, file if file.exists() else None, self.producer.profile, said or [])
 
 
@@ -451,7 +454,7 @@ def _filter(setting: Setting) -> Iterator[Dump]:
 
     def run(way: str) -> Dump:
         folder, file = setting.place(way.replace("/", "-"))
-        original = folder / "original.hprof"
+        original = setting.folder / f"{folder.name}.original"  # not what the filter gets, which it may change
         secrets = planted(SEED) if way == PLANTED else None
         if secrets is not None:
             original.write_bytes(secrets.dump)
@@ -459,7 +462,10 @@ def _filter(setting: Setting) -> Iterator[Dump]:
             original.write_bytes(gold.read(setting.root, way.removeprefix("gold/")))
         else:
             shutil.copyfile(setting.root / "corpus" / f"{way}.hprof", original)
-        do([{"IN": str(original), "OUT": str(file)}.get(word, word) for word in program])
+        given = shutil.copyfile(original, folder / "original.hprof")
+        do([{"IN": str(given), "OUT": str(file)}.get(word, word) for word in program])
+        if not given.is_file() or given.read_bytes() != original.read_bytes():
+            raise FailedError("it has changed the dump that it was given")
         return replace(setting.dump(way, file), original=original, planted=secrets)
 
     return _each(setting, run)
@@ -469,8 +475,6 @@ def _own(setting: Setting) -> Iterator[Dump]:
     def dump(way: str) -> Dump:
         _, file = setting.place(way)
         do([str(setting.producer.folder), str(file)])
-        if file.exists() and not file.is_file():
-            raise FailedError(f"{file.name} is no regular file")
         return setting.dump(way, file)
 
     return _each(setting, dump)

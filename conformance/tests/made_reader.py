@@ -92,6 +92,15 @@ def answer(how: str, case: str, file: Path) -> None:
         shutil.rmtree(file.parent)
         sys.exit(3)
     say({"case": case, "outcome": "accepted", "counts": {"instances": file.stat().st_size}, "digests": {}})
+    if how == "abort-after":
+        os.abort()
+    if how == "garbage-after":
+        print("and one thing more", flush=True)
+    if how == "folder-replaced":
+        own = Path.cwd()
+        shutil.rmtree(own)
+        own.write_text("a file", encoding="ascii")
+        sys.exit(3)
 
 
 def main() -> None:
@@ -110,7 +119,7 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         # Only the dump called `bad` is met with what the argument names.
-        answer(how if asked["case"] == "bad" else "well", asked["case"], Path(asked["file"]))
+        answer(how if Path(asked["file"]).name == "bad" else "well", asked["case"], Path(asked["file"]))
 
 
 main()

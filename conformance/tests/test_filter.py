@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -63,9 +64,72 @@ def test_what_it_leaves_and_what_it_loses_is_found(old: str, new: str, case: str
     assert status == 1 and words in content[case], content
 
 
+def script(folder: Path, text: str) -> str:
+    file = folder / "filter"
+    file.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return str(file)
+
+
+@needs_tool
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f'cp {ROOT}/corpus/valid/arrays-of-arrays.hprof "$2"; cp "$2" "$1"', "it has changed the dump that it was given"),
+        ('mv "$1" "$2"', "it has changed the dump that it was given"),
+        ('ln -s "$1" "$2"', "is no regular file"),
+        ('mkfifo "$2"', "is no regular file"),
+        ('ln -s /dev/zero "$2"', "is no regular file"),
+        ('mkdir "$2"', "is no regular file"),
+    ],
+)
+def test_a_filter_writes_a_file_and_leaves_the_dump_as_it_is(text: str, words: str, tmp_path: Path) -> None:
+    status, content = run(script(tmp_path, text), tmp_path)
+    assert status == 1 and len(content) > 5 and all(words in each for each in content.values()), content
+
+
+@needs_tool
+def test_what_a_filter_leaves_running_is_ended(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    status, content = run(script(tmp_path, f'cp "$1" "$2"; sleep 700 & echo $! >{pid}'), tmp_path)
+    assert status == 0, content
+    stat = Path("/proc", pid.read_text().strip(), "stat")
+    assert not stat.exists() or ") Z " in stat.read_text()
+
+
+@needs_tool
+def test_a_secret_in_the_header_of_gzip_is_found(tmp_path: Path) -> None:
+    program = tmp_path / "hide.py"
+    program.write_text(
+        "import gzip, subprocess, struct, sys\n"
+        f"subprocess.run([sys.executable, {str(REDACTOR)!r}, sys.argv[1], 'redacted'], check=True)\n"
+        "packed, hidden = gzip.compress(open('redacted', 'rb').read()), open(sys.argv[1], 'rb').read()[:60000]\n"
+        "extra = b'HD' + struct.pack('<H', len(hidden)) + hidden\n"
+        "data = packed[:3] + bytes([packed[3] | 4]) + packed[4:10] + struct.pack('<H', len(extra)) + extra + packed[10:]\n"
+        "open(sys.argv[2], 'wb').write(data)\n",
+        encoding="utf-8",
+    )
+    status, content = run(script(tmp_path, f'cd {tmp_path} && exec {sys.executable} {program} "$1" "$2"'), tmp_path)
+    assert status == 1 and "a String of char: the secret" in content["planted"], content
+
+
 def test_secrets_are_fresh_and_all_in_the_dump() -> None:
     first, second = planted(1), planted(2)
-    assert first.left_in(first.dump) == list(first.secrets) and not second.left_in(first.dump)
+    assert first.left_in(first.dump) == [*first.words, *first.numbers] and not second.left_in(first.dump)
+
+
+def test_the_half_of_a_secret_is_one() -> None:
+    """A redactor that masks one character of each word, or the last bit of each number, has left the rest."""
+    secrets = planted(random.randrange(1 << 32))
+    data = secrets.dump
+    for word in secrets.words.values():
+        for form in ("latin-1", "utf-16-be", "utf-16-le"):
+            data = data.replace(word.encode(form), f"{word[:8]}*{word[9:]}".encode(form))
+    for number in secrets.numbers.values():
+        data = data.replace(number, number[:-1] + bytes([number[-1] ^ 1]))
+    assert secrets.left_in(data) == [*secrets.words, *secrets.numbers]
+    as_text = b"".join(word.encode("utf-16-le") for word in secrets.words.values())
+    assert secrets.left_in(as_text) == [*secrets.words]
 
 
 @needs_tool

@@ -64,7 +64,7 @@ def test_the_adapter_passes(tmp_path: Path) -> None:
         ('"roots": roots}', '"root": roots}', 1, "breach of the protocol: reply: counts: 'root' is not one of"),
         ('"classes": classes, ', "", 1, "classes is not given, not 6"),
         ('["classes", "instances", "roots"]', '["classes", "instances"]', 1, "roots is 3, not in the hello"),
-        ("for line in sys.stdin:", "for line in sys.stdin:\n  for _ in range(2):", 1, "answered calibration of"),
+        ("for line in sys.stdin:", "for line in sys.stdin:\n  for _ in range(2):", 1, ", answered "),
         ("#!", "", 2, "cannot be started: a script begins with a line such as #!"),
         ("#!", "#!/nonexistent", 2, "cannot be started: no such interpreter"),
     ],

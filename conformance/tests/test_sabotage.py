@@ -15,7 +15,7 @@ from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits
 
 BAD = Path(__file__).parent / "bad_readers"
-HELPERS = {"honest", "nan"}
+HELPERS = {"honest", "nan", "tidies_late"}
 READERS = sorted(path.stem for path in BAD.glob("*.py") if path.stem not in HELPERS)
 CASES = [
     *("valid/arrays-all-types-102-id8", "valid/fields-all-types-102-id8", "valid/statics-all-types-102-id8"),
@@ -58,6 +58,10 @@ def test_the_honest_reader_passes(fed: matrix.Cases, tmp_path: Path) -> None:
     row = run("honest", fed, tmp_path)
     assert not any(surprises(row, fed.chosen))
     assert {cell.verdict.outcome for cell in row.cells} == {outcomes.RIGHT, outcomes.REJECTED}
+
+
+def test_a_reader_that_tidies_up_late_passes(fed: matrix.Cases, tmp_path: Path) -> None:
+    assert not any(surprises(run("tidies_late", fed, tmp_path), fed.chosen))
 
 
 @pytest.mark.parametrize("name", some(READERS))

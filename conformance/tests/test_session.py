@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def dump(tmp_path: Path) -> Path:
         ("daemon", "out of memory", "more than"),
         ("out-of-memory", "out of memory", "OutOfMemoryError"),
         ("breach", "crashed", "breach of the protocol"),
-        ("other-case", "crashed", "asked for bad, answered another"),
+        ("other-case", "crashed", ", answered another"),
         ("ends", "crashed", "status 3: nothing on standard error"),
         ("any-order", "crashed", "status 3"),  # of the names in its hello, as of a set
         ("closes", "crashed", "did not end"),
@@ -64,7 +65,7 @@ def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
         monkeypatch.setattr(f"hprof_conformance.session.{limit}", 1 << 20)
     own = tmp_path / "own"
     own.mkdir()
-    bad_dump = Path(shutil.copy(dump, own))
+    bad_dump = Path(shutil.copy(dump, own / "bad"))
     one = session(how, own)
     try:
         assert one.ask("good", dump).counts == {"instances": 5}
@@ -77,13 +78,78 @@ def test_what_goes_wrong_is_a_reply_and_the_reader_is_started_again(
 
 
 @pytest.mark.parametrize(
+    ("how", "words"), [("abort-after", "signal SIGABRT"), ("garbage-after", "and one thing more"), ("well", "")]
+)
+def test_what_a_reader_does_after_its_last_answer_is_its_end(how: str, words: str, tmp_path: Path, dump: Path) -> None:
+    one = session(how, tmp_path)
+    try:
+        assert one.ask("bad", dump.rename(dump.with_name("bad"))).outcome == "accepted"
+        time.sleep(0.5)
+        ended = one.end()
+        assert words in ended if words else not ended
+    finally:
+        one.stop()
+
+
+def test_a_reader_that_replaces_its_folder_by_a_file_is_the_only_one_that_suffers(tmp_path: Path, dump: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    one = session("folder-replaced", own)
+    try:
+        assert one.ask("bad", dump.rename(dump.with_name("bad"))).outcome == "accepted"
+        time.sleep(0.5)
+        assert one.ask("good", dump.with_name("bad")).outcome == "crashed"
+        assert one.ask("good", dump.with_name("bad")).message == "cannot be started again: File exists"
+    finally:
+        one.stop()
+
+
+def test_a_request_does_not_tell_the_name_of_the_case(tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    original = protocol.request
+
+    def kept(case: str, file: Path) -> str:
+        asked.append(case)
+        return original(case, file)
+
+    monkeypatch.setattr("hprof_conformance.session.request", kept)
+    one = session("well", tmp_path)
+    try:
+        assert {one.ask("invalid/REC-002", dump).case for _ in range(3)} == {"invalid/REC-002"}
+    finally:
+        one.stop()
+    assert len({*asked}) == 3 and not any("REC" in each for each in asked)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"case": "c", "outcome": "accepted", "outcome": "rejected"}', "outcome is there twice"),
+        ('{"case": "c", "outcome": "accepted", "counts": {"instances": 3.0}}', "3.0 is no integer"),
+        ('{"case": "c", "outcome": "accepted", "counts": {"instances": NaN}}', "NaN is no integer"),
+        ('{"case": "c", "outcome": "accepted", "counts": {"instances": 1, "instances": 2}}', "instances is there twice"),
+    ],
+)
+def test_what_json_leaves_open_is_a_breach(line: str, words: str) -> None:
+    with pytest.raises(ProtocolError, match=words):
+        parse_reply(line, "c")
+
+
+def test_long_messages_are_cut() -> None:
+    reply = parse_reply(
+        json.dumps({"case": "c", "outcome": "accepted", "message": "m" * 10**6, "notices": ["n" * 10**6] * 5000}), "c"
+    )
+    assert len(reply.message) == 2000 and len(reply.notices) == 1000 and len(reply.notices[0]) == 2000
+
+
+@pytest.mark.parametrize(
     ("how", "outcome"),
     [("daemon", "out of memory"), ("daemon-and-crash", "crashed")],  # the second before the daemon can be seen
 )
 def test_a_daemon_ends_with_the_reader(how: str, outcome: str, tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
-    dump = Path(shutil.copy(READER, own))
+    dump = Path(shutil.copy(READER, own / "bad"))
     one = session(how, own)
     try:
         assert one.ask("bad", dump).outcome == outcome
@@ -161,8 +227,11 @@ def test_a_hello_that_changes_names_what_changed(tmp_path: Path, dump: Path) -> 
     one = session("another-hello", tmp_path)
     try:
         assert one.ask("good", dump).outcome == "accepted"
-        assert one.ask("bad", dump).outcome == "crashed"
-        assert one.ask("good", dump).message == "breach of the protocol: another hello than at the first start: version"
+        assert one.ask("bad", dump.rename(dump.with_name("bad"))).outcome == "crashed"
+        assert (
+            one.ask("good", dump.with_name("bad")).message
+            == "breach of the protocol: another hello than at the first start: version"
+        )
     finally:
         one.stop()
 
