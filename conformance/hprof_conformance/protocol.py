@@ -72,11 +72,12 @@ def _validator(definition: str) -> jsonschema.Draft202012Validator:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
             raise ProtocolError(f"{name[:200]} is there twice")
-    return dict(pairs)
+        found[name] = value
+    return found
 
 
 def _no_integer(number: str) -> Any:
@@ -112,13 +113,9 @@ def parse_reply(line: str, case: str) -> Reply:
     if found["case"] != case:
         raise ProtocolError(f"asked for {case}, answered {found['case']}")
     digests = {name: Entry(**entry) for name, entry in found.pop("digests", {}).items()}
-    for name in ("message", "notices"):
-        found[name] = _cut(found.get(name, Reply.message if name == "message" else []))
-    return Reply(**found, digests=digests)
-
-
-def _cut(words: Any) -> Any:
-    return words[:_LONGEST] if isinstance(words, str) else [one[:_LONGEST] for one in words[:_MOST_NOTICES]]
+    message = found.pop("message", "")[:_LONGEST]
+    notices = [one[:_LONGEST] for one in found.pop("notices", [])[:_MOST_NOTICES]]
+    return Reply(**found, message=message, notices=notices, digests=digests)
 
 
 def request(case: str, file: Path) -> str:

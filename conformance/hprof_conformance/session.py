@@ -187,14 +187,16 @@ class Session:
             process.stdin.close()
         try:
             status = process.wait(_PATIENCE)
-            os.set_blocking(process.stdout.fileno(), False)  # a child of it may keep the pipe open
-            more = self._pending + (process.stdout.read() or b"")
+            more = self._pending
+            os.set_blocking(process.stdout.fileno(), False)
+            with contextlib.suppress(BlockingIOError):  # a child of it keeps the pipe open
+                more += os.read(process.stdout.fileno(), _LONGEST_MESSAGE)
         except subprocess.TimeoutExpired:
             return f"did not end within {_PATIENCE:g} s after its input had ended"
         finally:
             self.stop()
         if more:
-            return f"wrote a line that nobody asked for: {more[:200].decode('utf-8', 'replace').strip()}"
+            return f"wrote a line that nobody asked for: {more[:_LONGEST_MESSAGE].decode('utf-8', 'replace').strip()}"
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         return f"ended with {how} after its input had ended" if status else ""
 

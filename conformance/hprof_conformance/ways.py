@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import functools
 import os
 import shutil
@@ -464,7 +465,7 @@ def _filter(setting: Setting) -> Iterator[Dump]:
             shutil.copyfile(setting.root / "corpus" / f"{way}.hprof", original)
         given = shutil.copyfile(original, folder / "original.hprof")
         do([{"IN": str(given), "OUT": str(file)}.get(word, word) for word in program])
-        if not given.is_file() or given.read_bytes() != original.read_bytes():
+        if not given.is_file() or not filecmp.cmp(given, original, shallow=False):
             raise FailedError("it has changed the dump that it was given")
         return replace(setting.dump(way, file), original=original, planted=secrets)
 

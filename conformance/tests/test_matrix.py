@@ -608,7 +608,7 @@ def test_dumps_of_more_than_2_gb_are_made_on_demand() -> None:
         assert ("huge" in one.ways) == huge and "jcmd" in one.ways
 
 
-def test_dumps_of_a_producer_are_named_behind_its_name() -> None:
+def test_the_name_of_a_dump_follows_that_of_its_producer() -> None:
     known = read_producers(ROOT)
 
     def chosen(*names: str) -> dict[str, list[str]]:

@@ -50,6 +50,7 @@ def test_what_is_known_to_be_wrong_is_listed_and_moves_on_purpose(installed: Pat
     reader.write_text('#!/bin/sh\nif /bin/grep -q bytes "$1"; then exit 1; fi\n')
     reader.chmod(0o755)
     options = ["--reader", str(reader), "--cases", "valid/arrays-all-types-*", "--failures", str(tmp_path / "known.toml")]
+    assert run(installed, tmp_path, *options[:-2]).returncode == 1
     mistyped = run(installed, tmp_path, *options)
     assert mistyped.returncode == 2 and "known.toml: no such file; --update makes it" in mistyped.stderr
     accept = ["--update", "--accept", "valid/arrays-*", "--reason", "it knows no bytes"]

@@ -339,7 +339,7 @@ def test_only_the_tables_are_scrolled_sideways(width: int, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
-def test_words_stand_out_from_what_is_behind_them(scheme: str, tmp_path: Path) -> None:
+def test_words_stand_out_from_their_ground(scheme: str, tmp_path: Path) -> None:
     """By the 4.5 to 1 of WCAG 2.1, 1.4.3."""
     act = """
         const part = (value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
