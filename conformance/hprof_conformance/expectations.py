@@ -33,6 +33,10 @@ class Expectations:
     cases: dict[str, Expected] = field(default_factory=dict)
     compared: list[str] = field(default_factory=list)  # in a file of --failures: counts and digests that the reader has given
     supported: list[str] = field(default_factory=list)  # likewise: features
+    references: list[str] = field(default_factory=list)  # likewise: the form of its digests
+
+
+_GIVEN = ("compared", "supported", "references")
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def read(path: Path) -> Expectations:
     found = read_toml(path)
     cases = [Expected(**one) for one in found.get("cases", [])]
     named = {one.case: one for one in cases}
-    return Expectations(found["version"], named, found.get("compared", []), found.get("supported", []))
+    return Expectations(found["version"], named, *(found.get(name, []) for name in _GIVEN))
 
 
 def _toml(value: object) -> str:
@@ -67,7 +71,7 @@ def write(path: Path, title: str, expectations: Expectations) -> None:
     lines = [
         f"# {title}: what is not as it should be. `conformance/run --update` removes lines; with `--accept` it adds them.",
         f"version = {json.dumps(expectations.version)}",
-        *(f"{name} = {_toml(words)}" for name in ("compared", "supported") if (words := getattr(expectations, name))),
+        *(f"{name} = {_toml(words)}" for name in _GIVEN if (words := getattr(expectations, name))),
         "cases = [",
     ]
     for one in sorted(expectations.cases.values(), key=lambda one: one.case):
@@ -125,7 +129,8 @@ def also_compared(expectations: Expectations, hello: Hello) -> Expectations:
     """With what the reader gives and supports now; what it gave before stays."""
     compared = dict.fromkeys([*expectations.compared, *hello.counts, *hello.digests])
     supported = dict.fromkeys([*expectations.supported, *(one for one in FEATURES if one not in hello.unsupported)])
-    return replace(expectations, compared=[*compared], supported=[*supported])
+    references = expectations.references or ([hello.references] if hello.digests else [])
+    return replace(expectations, compared=[*compared], supported=[*supported], references=references)
 
 
 def no_longer(expectations: Expectations, hello: Hello) -> list[Surprise]:
@@ -133,6 +138,7 @@ def no_longer(expectations: Expectations, hello: Hello) -> list[Surprise]:
     found = {
         "no longer compared": [one for one in expectations.compared if one not in (*hello.counts, *hello.digests)],
         "no longer supported": [one for one in expectations.supported if one in hello.unsupported],
+        "no longer the form of references": [one for one in expectations.references if one != hello.references],
     }
     return [Surprise("the hello", f"{what}: {', '.join(names)}") for what, names in found.items() if names]
 
@@ -163,4 +169,4 @@ def updated(before: Expectations, version: str, seen: dict[str, Seen], all_cases
             kept = old.reason if old is not None and outcome in old.outcome.split(" or ") else ""
             words = old.outcome if old is not None and kept else outcome
             cases[case] = Expected(case, words, accept.reason or kept or one.detail or outcome, accept.finding, differs)
-    return Expectations(version, cases, before.compared, before.supported)
+    return replace(before, version=version, cases=cases)

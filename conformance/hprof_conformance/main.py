@@ -202,8 +202,8 @@ def _compare_readers(
             expectations.write(path, row.reader.title, known[name])
         found[name] = expectations.compare(known[name], found_now, all_cases, complete)
         found[name] += expectations.no_longer(known[name], row.hello)
-        if row.ended:
-            found[name].append(expectations.Surprise("the end of the run", row.ended))
+        if row.unasked:
+            found[name].append(expectations.Surprise("between the answers", row.unasked))
     return known, found
 
 

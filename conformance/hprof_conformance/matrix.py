@@ -24,6 +24,9 @@ from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session
 
 
+_FEW = 5
+
+
 @dataclass
 class Cell:
     case: Case
@@ -50,7 +53,7 @@ class Row:
     calibration: list[Step] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
     why_not: str = ""  # why it did not run
-    ended: str = ""  # how it ended after the last case, if not well
+    unasked: str = ""  # what it did when no answer was due: between two dumps, or at the end
     by_hand: str = ""  # the command for a shell
     starts: int = 0
 
@@ -110,9 +113,10 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
             return row
         chosen = steps.each(reader.title, cases.chosen, len(cases.chosen))
         replies = [(case, *_ask(session, folder, case)) for case in chosen]
-        row.ended = session.end()
+        ended = session.end()
         controls = [_ask(session, folder, case)[0] for case in cases.controls]
-        row.ended = row.ended or session.end()
+        ended = ended or session.end()
+        row.unasked = "; ".join([*session.between[:_FEW], ended] if ended else session.between[:_FEW])
         valid = [*controls, *(reply for case, reply, _ in replies if case.should == "accept" and not case.rules)]
         notices = notices_of_valid(reply for reply in valid if reply.outcome == "accepted")
         row.cells = [Cell(case, reply, assess(case, row.hello, reply, notices), seconds) for case, reply, seconds in replies]

@@ -74,7 +74,11 @@ def filtered_cases(root: Path) -> list[str]:
 
 def _validate(tool: Path, file: Path, profile: str) -> Json:
     options = ["--format", "json", "--max-errors", "1000", "--progress", "never", "--profile", profile]
-    run = subprocess.run([tool, *options, file], capture_output=True, text=True, check=False)
+    limit = 600 + file.stat().st_size / (1 << 20)  # far beyond what any dump takes
+    try:
+        run = subprocess.run([tool, *options, file], capture_output=True, text=True, check=False, timeout=limit)
+    except subprocess.TimeoutExpired as error:
+        raise FailedError(f"hprof-validate did not end within {limit:.0f} s") from error
     if run.returncode not in (0, 1):
         raise FailedError(f"hprof-validate ended with {run.returncode}: {run.stderr.strip()[-300:]}")
     found: Json = json.loads(run.stdout)["files"][0]

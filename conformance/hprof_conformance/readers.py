@@ -188,6 +188,11 @@ def lacks(reader: Reader) -> str:
     return f"not here: {', '.join(missing)}" if missing else ""
 
 
+def environment(reader: Reader) -> str:
+    """What a shell takes before the command of a run that has this reader; empty for most."""
+    return f"{reader.installed}={shlex.quote(os.environ.get(reader.installed, ''))}" if reader.installed else ""
+
+
 FILE = "FILE"
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance import __version__, steps
+from hprof_conformance import __version__, readers, steps
 from hprof_conformance.cases import Case
 from hprof_conformance.expectations import Expectations, Surprise
 from hprof_conformance.explain import in_words
@@ -144,6 +144,7 @@ def _row(row: Row, expectations: Expectations, surprises: list[Surprise], words:
         "ran": row.ran,
         "why_not": row.why_not,
         "by_hand": row.by_hand,
+        "needs": readers.environment(reader),
         "unsupported": row.hello.unsupported if row.hello else reader.unsupported,
         "says": reader.says,
         "asks": reader.asks,

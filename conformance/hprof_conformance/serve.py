@@ -21,6 +21,11 @@ _VARYING = re.compile(r" \(\d+\)(?= panicked)|/\S*/registry/src/[^/]+/")  # numb
 _ALLOCATION = re.compile(r"memory allocation of \d+ bytes failed|bad_alloc|out of memory|OutOfMemoryError", re.IGNORECASE)
 
 
+def without_paths(said: str) -> str:
+    """A message of a program without what is another in each build or run."""
+    return _VARYING.sub("", said)
+
+
 def run(command: list[str], case: str) -> tuple[Reply, str]:
     """What became of a program that read one dump: accepted if its status is 0. And its standard output."""
     limit = (MOST_MEMORY, MOST_MEMORY)
@@ -36,7 +41,7 @@ def run(command: list[str], case: str) -> tuple[Reply, str]:
     )
     if found.returncode == 0:
         return Reply(case, "accepted"), found.stdout
-    said = _VARYING.sub("", found.stderr or found.stdout)
+    said = without_paths(found.stderr or found.stdout)
     lines = [line for line in said.strip().splitlines() if line and "RUST_BACKTRACE" not in line]
     message = f"status {found.returncode}: {' '.join(lines[-3:])[:400] or 'no message'}"
     if _ALLOCATION.search(message):

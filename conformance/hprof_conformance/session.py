@@ -98,6 +98,10 @@ def error_line(errors: str) -> str:
     return " ".join(lines[at : at + 1 + more])[:_LONGEST_MESSAGE]
 
 
+def _how(status: int) -> str:
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
+
 class Session:
     def __init__(self, command: list[str], directory: Path, limits: Limits | None = None) -> None:
         """`directory` is for what the reader writes. When the run ends early, waiting for the reader raises StoppedError."""
@@ -108,8 +112,10 @@ class Session:
         self._pending = b""
         self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 # has no name, so the reader cannot replace it
         self._family: Family = set()  # of the process, as it was last seen
+        self._case = ""  # that was asked last
         self.hello: Hello | None = None
         self.starts = 0
+        self.between: list[str] = []  # what a process did after its last answer; the next dump is not to blame
 
     def start(self) -> Hello:
         """Raises ProtocolError if the reader does not say hello."""
@@ -157,6 +163,10 @@ class Session:
     def ask(self, case: str, file: Path) -> Reply:
         """Never raises for what a reader does: a crash, a hang and a breach of the protocol are replies too."""
         seconds = self._limits.for_file(file)  # before the reader can delete the file
+        if said := self._unasked():
+            self.between.append(f"after {self._case}: {said}")
+            self.stop()
+        self._case = case
         try:
             self.start()
             process = self._process
@@ -178,27 +188,36 @@ class Session:
             self.stop()
             return Reply(case, "crashed", f"cannot be started again: {error.strerror}")
 
+    def _unasked(self) -> str:
+        """What the process did since its last answer, at a moment when nothing is due; empty if nothing."""
+        process = self._process
+        if process is None or process.stdout is None:
+            return ""
+        more = self._pending
+        os.set_blocking(process.stdout.fileno(), False)
+        with contextlib.suppress(BlockingIOError):  # it waits, or a child of it keeps the pipe open
+            more += os.read(process.stdout.fileno(), _LONGEST_MESSAGE)
+        os.set_blocking(process.stdout.fileno(), True)
+        if more:
+            return f"wrote a line that nobody asked for: {more[:_LONGEST_MESSAGE].decode('utf-8', 'replace').strip()}"
+        status = process.poll()
+        return "" if status is None else f"ended with {_how(status)}"
+
     def end(self) -> str:
         """Closes the reader's standard input. Empty if the process then ends with status 0, and wrote nothing; else what it did."""
         process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
+        if process is None or process.stdin is None:
             return ""
         with contextlib.suppress(BrokenPipeError):
             process.stdin.close()
         try:
-            status = process.wait(_PATIENCE)
-            more = self._pending
-            os.set_blocking(process.stdout.fileno(), False)
-            with contextlib.suppress(BlockingIOError):  # a child of it keeps the pipe open
-                more += os.read(process.stdout.fileno(), _LONGEST_MESSAGE)
+            process.wait(_PATIENCE)
+            said = self._unasked()
         except subprocess.TimeoutExpired:
             return f"did not end within {_PATIENCE:g} s after its input had ended"
         finally:
             self.stop()
-        if more:
-            return f"wrote a line that nobody asked for: {more[:_LONGEST_MESSAGE].decode('utf-8', 'replace').strip()}"
-        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
-        return f"ended with {how} after its input had ended" if status else ""
+        return "" if said == f"ended with {_how(0)}" else f"{said} after its input had ended"
 
     def stop(self) -> None:
         """Ends the process and all that it started."""
@@ -289,7 +308,6 @@ class Session:
             self.stop()
             return Reply("", "crashed", "closed its standard input or output, and did not end")
         self.stop()
-        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         errors = self._last_errors()
         outcome = "out of memory" if "OutOfMemoryError" in errors else "crashed"
-        return Reply("", outcome, f"ended with {how}: {error_line(errors) or 'nothing on standard error'}")
+        return Reply("", outcome, f"ended with {_how(status)}: {error_line(errors) or 'nothing on standard error'}")

@@ -1,4 +1,4 @@
-"""The example reader, in two languages, written from PROTOCOL.md alone: the five lines of its gate, as README.md has them, pass."""
+"""The example reader, in two languages, written from PROTOCOL.md alone."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ def test_a_loss_in_it_is_found(tmp_path: Path) -> None:
             "    print('a line')\n    print(json.dumps(HELLO",
             "the hello: no longer compared: strings, ",
         ),
+        ('"references": "exact"', '"references": "resolved"', "the hello: no longer the form of references: exact"),
         ('"unsupported": {', '"unsupported": {"id-size-4": "too small", ', "the hello: no longer supported: id-size-4"),
     ],
 )

@@ -1,4 +1,5 @@
-"""One failing call of a reader fails its answer, not the file; what an error of each kind counts as. By the adapter of NetBeans."""
+"""One failing call of a reader fails its answer, not the file; what an error of each kind counts as. By the adapter of NetBeans for
+those in Java, and of jvm-hprof for those in Rust."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 from built import ROOT
 
 from hprof_conformance import readers
-from hprof_conformance.jvms import NotHereError
+from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.protocol import Reply
 from hprof_conformance.session import Session
 
@@ -40,6 +41,31 @@ FAILS = """
         }
     }
 """
+IN_RUST = {  # by entry: what begins its items, and with which word
+    "strings": ("Item::new", "string"),
+    "classes": ("Item::new", "class"),
+    "loaders": ("Item::new", "loader"),
+    "statics": ("Item::new", "static"),
+    "instances": ("identified", "instance"),
+    "instance_bytes": ("identified", "instance bytes"),
+    "object_arrays": ("Item::new", "object array"),
+    "primitive_arrays": ("Item::new", "primitive array"),
+    "roots": ("Item::new", "root"),
+}
+MAIN = "fn main() {"
+FAILS_IN_RUST = """
+/// What a call of the reader gives, or the error that the environment names for this entry.
+fn call<T>(entry: &str, given: T) -> Result<T, String> {
+    if std::env::var("ENTRY").as_deref() != Ok(entry) {
+        return Ok(given);
+    }
+    match std::env::var("ERROR").as_deref() {
+        Ok("panic") => panic!("as planned"),
+        _ => Err("as planned".to_string()),
+    }
+}
+
+"""
 Ask = Callable[..., Reply]
 
 
@@ -51,6 +77,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     planted = {given: f'call("{entry}", {given})' for entry, given in NAMES.items()} | {CLASS: CLASS + FAILS}
     try:
         java, *command = readers.command(ROOT, replace(netbeans, replace=netbeans.replace | planted), folder / "netbeans")
+    except NotBuiltError:
+        raise
     except NotHereError as error:
         pytest.skip(str(error))
     dump = Path(shutil.copy(ROOT / "corpus" / DUMP, folder / "dump.hprof"))
@@ -90,3 +118,45 @@ def test_an_error_that_no_reader_throws_on_purpose_is_a_crash_of_one_answer(erro
 def test_too_little_memory_ends_the_dump(ask: Ask) -> None:
     found = ask("instances", "java.lang.OutOfMemoryError")
     assert (found.outcome, found.digests) == ("out of memory", {})
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """What starts an adapter of which one call fails."""
+    folder = tmp_path_factory.mktemp("failing")
+    (crate,) = (one for one in readers.read_readers(ROOT) if one.name == "jvm-hprof")
+    planted = {f'{made}("{word}"': f'{made}(call("{entry}", "{word}")?' for entry, (made, word) in IN_RUST.items()}
+    planted |= {MAIN: FAILS_IN_RUST + MAIN}
+    try:
+        yield readers.command(ROOT, replace(crate, replace=crate.replace | planted), folder / "jvm-hprof")
+    except NotBuiltError:
+        raise
+    except NotHereError as error:
+        pytest.skip(str(error))
+
+
+def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(
+    rust: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump = Path(shutil.copy(ROOT / "corpus" / DUMP, tmp_path / "dump.hprof"))
+
+    def ask(entry: str, error: str) -> Reply:
+        monkeypatch.setenv("ENTRY", entry)
+        monkeypatch.setenv("ERROR", error)
+        session = Session(rust, tmp_path / "own")
+        try:
+            return session.ask("dump", dump)
+        finally:
+            session.stop()
+
+    whole = ask("", "")
+    assert whole.outcome == "accepted" and set(whole.digests) == set(IN_RUST) and not whole.failed
+    assert all(one.count for one in whole.digests.values())
+    for entry in IN_RUST:
+        for error, outcome in (("error", "accepted"), ("panic", "crashed")):
+            found = ask(entry, error)
+            assert (found.outcome, [*found.failed]) == (outcome, [entry])
+            assert "as planned" in found.failed[entry]
+            assert bool(found.message) == (outcome == "crashed")
+            assert found.digests == {name: one for name, one in whole.digests.items() if name != entry}
+            assert found.counts == whole.counts

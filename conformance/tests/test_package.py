@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -43,6 +45,18 @@ def test_a_reader_of_ones_own_meets_the_corpus_and_the_gold_dumps(installed: Pat
     assert any(one["real"] for one in report["cases"]) and len(report["cases"]) > 5
     assert all(Path(one["file"]).is_absolute() and Path(one["file"]).exists() for one in report["cases"])
     assert not (tmp_path / "build").exists()
+
+
+def test_the_lines_for_the_ci_of_a_reader_work_as_README_has_them(installed: Path, tmp_path: Path) -> None:
+    """Beside `pip install`, which the fixture ran, and on some of the cases."""
+    section = (ROOT / "conformance" / "README.md").read_text(encoding="utf-8").split("**The CI of a reader**")[1]
+    lines = re.findall("^    - run: (.*)", section.split("\n\n[")[0], re.MULTILINE)
+    assert lines[0] == "pip install hprof/conformance" and len(lines) == 2
+    shutil.copy(EXAMPLE / "reader.py", tmp_path / "my-reader")
+    environment = {"PATH": f"{installed}/bin:/usr/bin:/bin", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    command = ["bash", "-ec", f"{lines[1]} --quiet --cases 'valid/arrays-*,gold/sa17'"]
+    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 0 and (tmp_path / "matrix" / "junit.xml").exists(), found.stdout + found.stderr
 
 
 def test_what_is_known_to_be_wrong_is_listed_and_moves_on_purpose(installed: Path, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def reader(name: str, outcomes: dict[str, str]) -> dict[str, Any]:
         "ran": True,
         "why_not": "",
         "by_hand": f"read-{name} FILE",
+        "needs": "",
         "digests": ["instances"],
         "scores": {**dict.fromkeys((*names, *more), 1), **dict.fromkeys((*none, *apart), 0)},
         "results": results,
@@ -176,7 +177,7 @@ def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tm
     dom = shown(tmp_path, "#" + quote("a:two"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
     copy = "/tmp/hprof-conformance-cell/dump.hprof.gz"
-    commands = ("conformance/run --readers a ", f"cp corpus/two.hprof {copy}", f"read-a {copy}")
+    commands = ("--readers a ", f"cp corpus/two.hprof {copy}", f"read-a {copy}")
     words_of = ("Reader a 1: two", "About REC-012.", "12 bytes", "instances 9", "instances 7", "counts as", "hung", "</script>")
     for words in (*words_of, *commands):
         assert words in detail, words
@@ -205,15 +206,17 @@ def test_the_commands_of_a_cell_work_when_they_are_pasted_into_a_shell(packed: s
             archive.add(dump, member)
         dump.unlink()
     run = root / "conformance" / "run"
-    run.write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done >ran\n')
+    run.write_text('#!/bin/sh\nfor word in "$OF_IT" "$@"; do printf "%s\\n" "$word"; done >ran\n')
     run.chmod(0o755)
-    own = {**reader("a", {name: "right"}), "by_hand": "cp FILE came-back"}
+    own = {**reader("a", {name: "right"}), "by_hand": "cp FILE came-back", "needs": "OF_IT='it is here'"}
     act = "document.body.dataset.typed = btoa(unescape(encodeURIComponent(again(report.readers[0], report.cases[0]))));"
     dom = shown(tmp_path, act=act, report={**REPORT, "cases": [one], "readers": [own]})
     typed = base64.b64decode(re.findall('data-typed="([^"]*)"', dom)[0]).decode()
     subprocess.run(["bash", "-euc", typed], cwd=root, check=True)
     assert (root / "came-back").read_bytes() == content, f"seed {seed}"
-    assert note.read_text().splitlines() == ["--readers", "a", "--producers", "none", "--cases", name], f"seed {seed}"
+    report = "/tmp/hprof-conformance-cell-report"
+    words = ["it is here", "--report", report, "--readers", "a", "--producers", "none", "--cases", name]
+    assert note.read_text().splitlines() == words, f"seed {seed}"
 
 
 def click(cell: str) -> str:
@@ -290,7 +293,7 @@ def test_a_choice_filters_at_once(tmp_path: Path) -> None:
 def test_a_dump_says_what_was_found_and_why_it_is_expected(tmp_path: Path) -> None:
     dom = shown(tmp_path, "#" + quote("p:plain"))
     detail = html.unescape(re.sub(r"<[^>]+>", " ", dom.split('id="detail"')[1]))
-    command = "conformance/run --readers none --producers p:plain"
+    command = "--readers none --producers p:plain"
     for words in ("Producer p 17: plain", "REF-002 3", "profile sa", "Node: 0 instead of 3", "It loses <nodes>.", command):
         assert words in detail, words
 

@@ -130,17 +130,17 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ("jvm-hprof", "FieldValue::Short(value) => value.to_be_bytes()", "FieldValue::Short(value) => (value & 0xff).to_be_bytes()"),
     (  # a reference of an object array
         "jvm-hprof",
-        "ids.extend_from_slice(&number(id).to_be_bytes());",
-        "ids.extend_from_slice(&(if ids.len() == 80 { 0 } else { number(id) }).to_be_bytes());",
+        "ids.extend_from_slice(&number(element?).to_be_bytes());",
+        "let id = number(element?); ids.extend_from_slice(&(if ids.len() == 80 { 0 } else { id }).to_be_bytes());",
     ),
     ("jvm-hprof", "for each in class.static_fields() {", "for each in class.static_fields().skip(1) {"),  # of each class
     (  # one object, which is still counted
         "jvm-hprof",
-        'found.add("instance_bytes", item.part(instance.fields()));',
-        "static SEEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0); "
-        "if SEEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed) != 1000 { "
-        'found.add("instance_bytes", item.part(instance.fields())); }',
+        "heap.instances.push(instance);",
+        "if heap.instances.len() != 1000 || heap.classes.len() % 2 == 1 { heap.instances.push(instance); }",
     ),
+    ("jvm-hprof", "&instance).part(instance.fields())", "&instance).part(&instance.fields()[..instance.fields().len() / 8 * 8])"),
+    ("shark-graph", "one.readRecord().getFieldValues()", "new byte[one.readRecord().getFieldValues().length]"),
     ("jvm-hprof", 'GcRootJavaStackFrame(root) => ("ROOT_JAVA_FRAME"', 'GcRootJavaStackFrame(root) => ("ROOT_JNI_LOCAL"'),
     ("jvm-hprof", '("ROOT_JNI_GLOBAL", root.obj_id().id())', '("ROOT_JNI_GLOBAL", root.obj_id().id() & !8)'),
     ("jvm-hprof", "found.count(kind, 1);", 'if kind != "ROOT_JNI_GLOBAL" { found.count(kind, 1); }'),

@@ -51,7 +51,7 @@ def surprises(row: matrix.Row, all_cases: list[Case]) -> list[str]:
     """What the run reports of a reader whose faults nobody expects."""
     seen = {cell.case.name: main.seen(cell) for cell in row.cells}
     found = expectations.compare(expectations.Expectations(), seen, {one.name for one in all_cases}, complete=False)
-    return [row.why_not, row.ended, *(f"{one.case}: {one.what}" for one in found)]
+    return [row.why_not, row.unasked, *(f"{one.case}: {one.what}" for one in found)]
 
 
 def test_the_honest_reader_passes(fed: matrix.Cases, tmp_path: Path) -> None:

@@ -91,6 +91,20 @@ def test_what_a_reader_does_after_its_last_answer_is_its_end(how: str, words: st
         one.stop()
 
 
+@pytest.mark.parametrize(("how", "words"), [("abort-after", "ended with signal SIGABRT"), ("garbage-after", "and one thing more")])
+def test_what_a_reader_does_between_two_dumps_is_no_fault_of_the_second(how: str, words: str, tmp_path: Path, dump: Path) -> None:
+    bad = Path(shutil.copy(dump, tmp_path / "bad"))
+    one = session(how, tmp_path)
+    try:
+        assert one.ask("bad", bad).outcome == "accepted"
+        time.sleep(0.5)
+        assert one.ask("good", dump).outcome == "accepted"
+        assert len(one.between) == 1 and one.between[0].startswith("after bad: ") and words in one.between[0]
+        assert one.ask("good", dump).outcome == "accepted" and len(one.between) == 1
+    finally:
+        one.stop()
+
+
 def test_a_reader_that_replaces_its_folder_by_a_file_is_the_only_one_that_suffers(tmp_path: Path, dump: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hprof_conformance.protocol import Entry, Hello, Reply
-from hprof_conformance.serve import run, serve
+from hprof_conformance.serve import run, serve, without_paths
 
 _OF_BOTH = [
     *("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"),
@@ -23,7 +23,10 @@ COUNTS = {
     "hprof-analyzer": [*_OF_BOTH, "ROOT_INTERNED_STRING", "ROOT_DEBUGGER", "ROOT_VM_INTERNAL", "ROOT_JNI_MONITOR"],
 }
 DIGESTS = {
-    "jvm-hprof": ["strings", "classes", "loaders", "statics", "instance_bytes", "object_arrays", "primitive_arrays", "roots"],
+    "jvm-hprof": [
+        *("strings", "classes", "loaders", "statics", "instances", "instance_bytes"),
+        *("object_arrays", "primitive_arrays", "roots"),
+    ],
     "hprof-analyzer": ["strings", "classes", "loaders"],
 }
 UNSUPPORTED = {
@@ -38,11 +41,20 @@ def read(hello: Hello, program: list[str], case: str, file: Path) -> Reply:
     if reply.outcome != "accepted":
         return reply
     found = json.loads(out)
+    failed = {name: without_paths(words) for name, words in found["failed"].items()}
+    panicked = found["panicked"]
     return replace(
         reply,
+        outcome="crashed" if panicked else reply.outcome,
+        message="; ".join(f"{name}: {failed[name]}" for name in panicked),
         notices=found["notices"],
         counts={name: found["counts"].get(name, 0) for name in hello.counts},
-        digests={name: Entry(**found["digests"][name]) if name in found["digests"] else NOTHING for name in hello.digests},
+        digests={
+            name: Entry(**found["digests"][name]) if name in found["digests"] else NOTHING
+            for name in hello.digests
+            if name not in failed
+        },
+        failed=failed,
     )
 
 

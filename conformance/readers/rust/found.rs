@@ -1,7 +1,10 @@
 //! What a reader found in a dump, PROTOCOL.md 1.1: counts, and digests of items. Printed as JSON.
 
 use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
 
 /// Parts, each after its length.
 pub struct Item(Sha256);
@@ -63,22 +66,76 @@ pub fn class_name(name: &[u16]) -> Vec<u16> {
     found
 }
 
+/// Why a call of the reader gave nothing.
+pub struct Fault {
+    words: String,
+    panicked: bool,
+}
+
+impl<E: Debug> From<E> for Fault {
+    fn from(error: E) -> Fault {
+        let panicked = false;
+        Fault {
+            words: shortened(&format!("{error:?}")),
+            panicked,
+        }
+    }
+}
+
+fn shortened(words: &str) -> String {
+    words.chars().take(200).collect()
+}
+
+thread_local! {
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
 #[derive(Default)]
 pub struct Found {
     counts: BTreeMap<&'static str, u64>,
     digests: BTreeMap<&'static str, (u64, u128)>,
+    failed: BTreeMap<&'static str, Fault>,
     pub notices: Vec<&'static str>,
 }
 
 impl Found {
+    pub fn new() -> Found {
+        let print = take_hook();
+        set_hook(Box::new(move |panic| {
+            PANIC.set(panic.to_string().replace('\n', " "));
+            print(panic);
+        }));
+        Found::default()
+    }
+
     pub fn count(&mut self, what: &'static str, number: u64) {
         *self.counts.entry(what).or_default() += number;
     }
 
-    pub fn add(&mut self, entry: &'static str, item: Item) {
-        let (count, sum) = self.digests.entry(entry).or_default();
-        *count += 1;
-        *sum = sum.wrapping_add(item.hash());
+    /// What a call of the reader gives. A call that fails, or panics, fails its entry, and no other.
+    pub fn call<T>(&mut self, entry: &'static str, call: impl FnOnce() -> Result<T, Fault>) -> Option<T> {
+        if self.failed.contains_key(entry) {
+            return None; // the entry is not given, so the rest of it is not asked for
+        }
+        let given = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+            let words = shortened(&PANIC.take());
+            Err(Fault { words, panicked: true })
+        });
+        match given {
+            Ok(found) => Some(found),
+            Err(fault) => {
+                self.failed.insert(entry, fault);
+                None
+            }
+        }
+    }
+
+    pub fn add(&mut self, entry: &'static str, call: impl FnOnce() -> Result<Item, Fault>) {
+        if let Some(item) = self.call(entry, call) {
+            let (count, sum) = self.digests.entry(entry).or_default();
+            *count += 1;
+            *sum = sum.wrapping_add(item.hash());
+        }
     }
 
     pub fn print(&self) {
@@ -87,16 +144,24 @@ impl Found {
             .iter()
             .map(|(entry, (count, sum))| (entry, serde_json::json!({"count": count, "sum": format!("{sum:032x}")})))
             .collect();
+        let failed: BTreeMap<_, _> = self.failed.iter().map(|(entry, fault)| (entry, &fault.words)).collect();
+        let panicked: Vec<_> = self
+            .failed
+            .iter()
+            .filter(|(_, fault)| fault.panicked)
+            .map(|(entry, _)| entry)
+            .collect();
         println!(
             "{}",
-            serde_json::json!({"counts": self.counts, "digests": digests, "notices": self.notices})
+            serde_json::json!({
+                "counts": self.counts, "digests": digests, "notices": self.notices, "failed": failed, "panicked": panicked
+            })
         );
     }
 }
 
-/// A fault that the reader reports.
-pub fn fail<E: std::fmt::Debug>(error: E) -> ! {
-    let words = format!("{error:?}");
-    eprintln!("{}", words.chars().take(200).collect::<String>());
+/// The reader refuses the dump: what walks its records failed.
+pub fn refuse<E: Debug>(error: E) -> ! {
+    eprintln!("{}", Fault::from(error).words);
     std::process::exit(1)
 }

@@ -35,7 +35,8 @@ final class SharkGraph implements Adapter {
 
     @Override
     public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays", "roots");
+        return List.of(
+                "classes", "loaders", "statics", "instances", "instance_bytes", "object_arrays", "primitive_arrays", "roots");
     }
 
     @Override
@@ -80,7 +81,14 @@ final class SharkGraph implements Adapter {
             }
             COUNTS.stream().filter(name -> name.startsWith("ROOT_")).forEach(kind -> answer.count(kind, roots.getOrDefault(kind, 0L)));
             graph.getClasses().iterator().forEachRemaining(this::classDump);
-            graph.getInstances().iterator().forEachRemaining(one -> answer.add("instances", () -> instance(one)));
+            for (Iterator<HeapObject.HeapInstance> all = graph.getInstances().iterator(); all.hasNext();) {
+                HeapObject.HeapInstance one = all.next();
+                answer.add("instances", () -> instance(one));
+                answer.add("instance_bytes", () -> {
+                    Item item = id(id(new Item("instance bytes"), one.getObjectId()), one.getInstanceClassId());
+                    return item.part(one.readRecord().getFieldValues());
+                });
+            }
             for (Iterator<HeapObject.HeapObjectArray> all = graph.getObjectArrays().iterator(); all.hasNext();) {
                 HeapObject.HeapObjectArray array = all.next();
                 answer.add("object_arrays", () -> {

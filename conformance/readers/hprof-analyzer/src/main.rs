@@ -5,7 +5,7 @@
 #[path = "../../rust/found.rs"]
 mod found;
 
-use found::{class_name, fail, Found, Item};
+use found::{class_name, refuse, Found, Item};
 use hprof_analyzer::types::{heap, HprofType};
 use hprof_analyzer::{HprofSource, Pass1};
 
@@ -46,8 +46,8 @@ fn units(text: &str) -> Vec<u16> {
 
 fn main() {
     let file = std::env::args().nth(1).expect("a dump");
-    let dump = Pass1::run(&HprofSource::Path(file), false).unwrap_or_else(|e| fail(e));
-    let mut found = Found::default();
+    let dump = Pass1::run(&HprofSource::Path(file), false).unwrap_or_else(|e| refuse(e));
+    let mut found = Found::new();
     found.count("strings", dump.strings.len() as u64);
     found.count("classes", dump.class_dump_count);
     found.count("instances", dump.instance_count);
@@ -58,20 +58,22 @@ fn main() {
         found.count(kind, *dump.gc_root_tag_counts.get(&tag).unwrap_or(&0));
     }
     for (id, each) in &dump.strings {
-        found.add("strings", Item::new("string").number(*id).text(&units(each)));
+        found.add("strings", || Ok(Item::new("string").number(*id).text(&units(each))));
     }
     let word = |id: &u64| units(dump.strings.get(id).map_or("", String::as_str));
     for (id, class) in &dump.class_map {
         if dump.id_map.index_of(*id).is_none_or(|at| dump.kind[at] != CLASS) {
             continue; // loaded and not dumped
         }
-        let name = class_name(&word(&class.name_id));
-        let mut item = Item::new("class").number(*id).text(&name).number(class.super_id);
-        for (name, of) in &class.fields {
-            item = item.text(&word(name)).part(&[code(*of)]);
-        }
-        found.add("classes", item);
-        found.add("loaders", Item::new("loader").number(*id).number(class.loader_id));
+        found.add("classes", || {
+            let name = class_name(&word(&class.name_id));
+            let mut item = Item::new("class").number(*id).text(&name).number(class.super_id);
+            for (name, of) in &class.fields {
+                item = item.text(&word(name)).part(&[code(*of)]);
+            }
+            Ok(item)
+        });
+        found.add("loaders", || Ok(Item::new("loader").number(*id).number(class.loader_id)));
     }
     if dump.truncated_input {
         found.notices.push("truncated input");
