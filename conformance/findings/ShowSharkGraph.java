@@ -27,6 +27,7 @@ class ShowSharkGraph {
                     }
                 } else if (one.getAsInstance() != null) {
                     System.out.println("instance of " + name(one.getAsInstance().getInstanceClassName()));
+                    System.out.println("  bytes " + one.getAsInstance().readRecord().getFieldValues().length);
                     for (Iterator<HeapField> fields = one.getAsInstance().readFields().iterator(); fields.hasNext();) {
                         System.out.println("  field " + value(fields.next()));
                     }

@@ -23,7 +23,6 @@ from hprof_conformance.protocol import FieldsError, Hello, ProtocolError, Reply
 from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session
 
-
 _FEW = 5
 
 

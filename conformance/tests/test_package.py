@@ -47,7 +47,7 @@ def test_a_reader_of_ones_own_meets_the_corpus_and_the_gold_dumps(installed: Pat
     assert not (tmp_path / "build").exists()
 
 
-def test_the_lines_for_the_ci_of_a_reader_work_as_README_has_them(installed: Path, tmp_path: Path) -> None:
+def test_the_lines_for_the_ci_of_a_reader_work_as_the_readme_has_them(installed: Path, tmp_path: Path) -> None:
     """Beside `pip install`, which the fixture ran, and on some of the cases."""
     section = (ROOT / "conformance" / "README.md").read_text(encoding="utf-8").split("**The CI of a reader**")[1]
     lines = re.findall("^    - run: (.*)", section.split("\n\n[")[0], re.MULTILINE)
