@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import shlex
 import shutil
 import sys
@@ -122,7 +123,8 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
     finally:
         session.stop()
         row.starts = session.starts
-        shutil.rmtree(folder, ignore_errors=True)
+        for left in folder.parent.glob(f"{glob.escape(folder.name)}*"):  # with those of dumps, where the reader still wrote
+            shutil.rmtree(left, ignore_errors=True)
     return row
 
 

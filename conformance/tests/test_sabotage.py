@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,9 @@ def test_the_honest_reader_passes(fed: matrix.Cases, tmp_path: Path) -> None:
 
 
 def test_a_reader_that_tidies_up_late_passes(fed: matrix.Cases, tmp_path: Path) -> None:
+    before = {*Path(tempfile.gettempdir()).glob("hprof-tidies_late-*")}
     assert not any(surprises(run("tidies_late", fed, tmp_path), fed.chosen))
+    assert {*Path(tempfile.gettempdir()).glob("hprof-tidies_late-*")} <= before
 
 
 @pytest.mark.parametrize("name", some(READERS))
