@@ -13,11 +13,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from hprof_conformance import cases, expectations, gold, jvms
@@ -47,7 +49,6 @@ class Finding:
     pick: str = ""  # what of the output shows it: a filter of a shell
     ends: bool = True  # or never
     flags: str = ""  # of the tool
-    case: str = ""  # the file, if the expectations of the reader pin it; else the smallest that they pin
     command: str = ""  # of a producer: a script for bash in an empty folder
     jdk: int = 0  # whose programs the command finds first; 0: those of the machine
     often: str = ""  # how often a producer shows it; empty: the expectations say so
@@ -84,19 +85,30 @@ def file_of(root: Path, case: str) -> str:
     return f"conformance/gold/{one['file']}{member}"
 
 
-def _size(root: Path, case: str) -> tuple[bool, int]:
-    file = root / file_of(root, case).partition(":")[0]
-    return case.startswith("gold/"), file.stat().st_size
+@cache
+def _members(archive: Path) -> dict[str, int]:
+    with tarfile.open(archive, "r:xz") as opened:
+        return {member.name: member.size for member in opened}
+
+
+def _size(root: Path, case: str) -> int:
+    file, _, member = file_of(root, case).partition(":")
+    return _members(root / file)[member] if member else (root / file).stat().st_size
+
+
+def smallest(root: Path, some: list[str]) -> str:
+    """A file of the corpus, where there is one: to unpack an archive takes seconds."""
+    corpus = [case for case in some if not case.startswith("gold/")]
+    return min(corpus or some, key=lambda case: (_size(root, case), case))
 
 
 def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Shown]:
     """On each reader that has the finding, the smallest file of those that the expectations pin."""
     found = []
     for reader in one.readers:
-        some = cases_of.get(reader, [])
-        case = one.case if one.case in some else min(some, key=lambda name: (_size(root, name), name), default="")
-        if not case:
+        if not cases_of.get(reader):
             continue
+        case = smallest(root, cases_of[reader])
         command = f"conformance/findings/show {reader} {shlex.quote(file_of(root, case))}"
         if one.ends:
             command = f"{command} 2>&1 | {one.pick}"

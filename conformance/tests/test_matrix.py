@@ -6,6 +6,7 @@ import argparse
 import json
 import lzma
 import os
+import random
 import re
 import subprocess
 import sys
@@ -18,7 +19,22 @@ import jsonschema
 import pytest
 from built import ROOT, needs_tool
 
-from hprof_conformance import cases, diff, expectations, findings, main, matrix, outcomes, page, producers, report, texts, ways
+from hprof_conformance import (
+    cases,
+    diff,
+    expectations,
+    findings,
+    gold,
+    main,
+    matrix,
+    outcomes,
+    page,
+    producers,
+    report,
+    texts,
+    verified,
+    ways,
+)
 from hprof_conformance.cases import Case, Truth
 from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import FailedError
@@ -436,6 +452,35 @@ def test_a_finding_has_a_clause_a_file_and_a_command(one: findings.Finding) -> N
         assert one.command
     if one.real and one.readers:
         assert any(case.startswith("gold/") for some in cases_of.values() for case in some)
+
+
+@pytest.mark.parametrize("one", [one for one in ALL_FINDINGS if one.readers], ids=lambda one: str(one.number))
+def test_the_file_of_a_finding_is_the_smallest_of_its_cases(one: findings.Finding) -> None:
+    for each in findings.shown(ROOT, one, PINNED[one.number]):
+        files = {
+            case: ROOT / findings.file_of(ROOT, case) for case in PINNED[one.number][each.reader] if not case.startswith("gold/")
+        }
+        sizes = {case: file.stat().st_size for case, file in files.items()}
+        assert not sizes or sizes.get(each.case) == min(sizes.values())
+
+
+def test_the_smallest_real_dump_need_not_be_in_the_smallest_archive() -> None:
+    sizes = {f"gold/{name}": len(gold.read(ROOT, name)) for name in ("jdk11-odd-supplementary", "jdk17-odd-supplementary")}
+    assert sizes[findings.smallest(ROOT, [*sizes])] == min(sizes.values())
+
+
+@pytest.mark.parametrize("reader", [one for one in read_readers(ROOT) if one.kind != "none"], ids=lambda one: one.name)
+def test_of_a_new_row_each_outcome_finding_and_message_is_drawn(reader: Reader) -> None:
+    """Also those of cases that the reader does not claim to support: a hang is a line of the expectations there, too."""
+    lines = expectations.read(ROOT / "conformance" / "expectations" / f"{reader.name}.toml").cases
+    known = [replace(case("reject", requires=[*reader.unsupported]), name=name) for name in lines]
+    accused, others = verified.cells(ROOT, reader, known)
+    assert not others
+    found = verified.one_of_each([(accused, [verified.Cell(reader, case("accept"), None)])], random.Random(1))
+    drawn = [cell.expected for cell in found if cell.expected]
+    assert {(one.outcome, one.finding, one.reason) for one in drawn} == {
+        (one.outcome, one.finding, one.reason) for one in lines.values()
+    }
 
 
 def test_findings_md_is_made_from_what_is_checked_in() -> None:
