@@ -22,6 +22,7 @@ class ShowSharkGraph {
                 System.out.print("0x" + Long.toHexString(one.getObjectId()) + " ");
                 if (one.getAsClass() != null) {
                     System.out.println("class " + name(one.getAsClass().getName()));
+                    System.out.println("  fields " + one.getAsClass().readRecord().getFields().size());
                     for (Iterator<HeapField> fields = one.getAsClass().readStaticFields().iterator(); fields.hasNext();) {
                         System.out.println("  static " + value(fields.next()));
                     }
