@@ -184,7 +184,7 @@ def test_gold_dumps_hold_what_the_program_says(name: str, tmp_path: Path) -> Non
     known = expectations.read(ROOT / "conformance" / "expectations" / f"{producer}.toml").cases
     expected = known.get(name.removeprefix(producer).removeprefix("-") or "small")
     said = facts.parse(gold.facts_of(ROOT, name))
-    assert len(said) > 1
+    assert said  # Odd Supplementary says one thing, and the agent prints no histogram
     found = {one.what: one.found for one in facts.compare(dump, said).differences}
     assert found == (expected.differs if expected else {})
 
