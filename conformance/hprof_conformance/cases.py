@@ -323,22 +323,22 @@ def chosen_names(root: Path, patterns: list[str]) -> list[str]:
 _CONTROLS = 20
 
 
-def _read(listed: list[_Listed], truths: Truths) -> list[Case]:
+def _read(listed: list[_Listed], truths: Truths, jobs: int) -> list[Case]:
     found = []
-    for one in steps.each("the truth about each dump", listed, len(listed)):
-        truth, features, size = truths.of(one)
+    known = steps.in_processes("the truth about each dump", truths.of, listed, jobs)
+    for one, (truth, features, size) in zip(listed, known, strict=True):
         if one.has_content and truth.exact is None:
             raise RefusedError(f"{one.file}: the Python reader does not read its content, which corpus/manifest.json has")
         found.append(Case(one.name, one.file, one.member, one.about, one.should, one.rules, features, size, truth))
     return found
 
 
-def read_cases(root: Path, kept: Path, patterns: list[str]) -> list[Case]:
+def read_cases(root: Path, kept: Path, patterns: list[str], jobs: int = 1) -> list[Case]:
     """The cases whose name or one of whose rules matches a pattern; all if there is no pattern."""
-    return _read([one for one in _listed(root) if _is_chosen(one, patterns)], Truths(kept, _sources()))
+    return _read([one for one in _listed(root) if _is_chosen(one, patterns)], Truths(kept, _sources()), jobs)
 
 
-def read_controls(root: Path, kept: Path, chosen: list[Case]) -> list[Case]:
+def read_controls(root: Path, kept: Path, chosen: list[Case], jobs: int = 1) -> list[Case]:
     """Valid dumps beside the chosen ones, so that there are some, whatever was chosen: notices for them report no fault."""
     names_of_chosen = {one.name for one in chosen}
     missing = _CONTROLS - sum(one.should == "accept" for one in chosen)
@@ -346,4 +346,4 @@ def read_controls(root: Path, kept: Path, chosen: list[Case]) -> list[Case]:
         one for one in _listed(root) if one.should == "accept" and one.name.startswith("valid/") and one.name not in names_of_chosen
     ]
     step = max(len(valid) // _CONTROLS, 1)
-    return _read(valid[::step][: max(missing, 0)], Truths(kept, _sources()))
+    return _read(valid[::step][: max(missing, 0)], Truths(kept, _sources()), jobs)

@@ -259,8 +259,8 @@ def _run() -> int:
     chosen: list[cases.Case] = []
     controls: list[cases.Case] = []
     if some_readers:
-        chosen = cases.read_cases(root, build / "truth", asked.cases)
-        controls = cases.read_controls(root, build / "truth", chosen)
+        chosen = cases.read_cases(root, build / "truth", asked.cases, jobs)
+        controls = cases.read_controls(root, build / "truth", chosen, jobs)
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
     accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None
     made = []

@@ -7,7 +7,6 @@ import json
 import platform
 import subprocess
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +119,9 @@ def _words(rows: list[Row], jobs: int) -> dict[tuple[str, str, str], str]:
     forms = {row.reader.name: row.hello.references for row in rows if row.hello}
     wrong = [(some[0][1].case, [(forms[row.reader.name], one) for row, _, one in some]) for some in asked.values()]
     found: dict[tuple[str, str, str], str] = {}
-    with ProcessPoolExecutor(jobs) as pool:
-        all_words = steps.each("differences in words", pool.map(in_words, wrong), len(wrong))
-        for (name, some), words in zip(asked.items(), all_words, strict=True):
-            found |= {(row.reader.name, name, one.what): each for (row, _, one), each in zip(some, words, strict=True) if each}
+    all_words = steps.in_processes("differences in words", in_words, wrong, jobs)
+    for (name, some), words in zip(asked.items(), all_words, strict=True):
+        found |= {(row.reader.name, name, one.what): each for (row, _, one), each in zip(some, words, strict=True) if each}
     return found
 
 

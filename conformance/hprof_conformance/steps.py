@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +18,7 @@ _is_quiet = True  # whoever builds is many calls away from the run that shows it
 
 stopping = threading.Event()  # the run ends early
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -77,3 +80,19 @@ def each(words: str, items: Iterable[T], number: int) -> Iterator[T]:
     for done, item in enumerate(items):
         step.goes_on(f"{words}: {done} of {number}")
         yield item
+
+
+def _of_a_pool() -> None:
+    """Ctrl-C is for the process that waits."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def in_processes(words: str, work: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[T]:
+    """What `work` makes of each item, in their order, by as many processes. When the run ends early, no item is begun."""
+    with ProcessPoolExecutor(jobs, initializer=_of_a_pool) as pool:
+        try:
+            yield from each(words, pool.map(work, items), len(items))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
