@@ -39,4 +39,18 @@ static inline void sort_in_place(void *entries, size_t n, size_t size, bool (*le
     }
 }
 
+static inline bool number_is_less(const void *a, const void *b)
+{
+    uint64_t one, other;
+
+    memcpy(&one, a, sizeof one);
+    memcpy(&other, b, sizeof other);
+    return one < other;
+}
+
+static inline void sort_numbers(uint64_t *numbers, size_t n)
+{
+    sort_in_place(numbers, n, sizeof *numbers, number_is_less);
+}
+
 #endif

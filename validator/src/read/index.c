@@ -1,9 +1,11 @@
 /* Objects by ID: a word of 8 bytes for each object of a heap dump, with its offset in 44 bits and the low 20 bits of its ID, in the
  * order of the IDs. The other bits of the ID are those of a bucket: where IDs are addresses, a bucket is 1 MiB of the heap. */
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+#include "base/sort.h"
 #include "read/reader.h"
 
 enum { LOW_BITS = 20, OFFSET_BITS = 44 };
@@ -90,25 +92,18 @@ static void add_bucket(void *context, uint64_t high, uint64_t count)
     index->buckets[index->bucket_count++] = (struct bucket){high, count};
 }
 
-static int by_high(const void *a, const void *b)
+static bool is_lower(const void *a, const void *b)
 {
     const struct bucket *x = a, *y = b;
 
-    return (x->high > y->high) - (x->high < y->high);
-}
-
-static int by_word(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
+    return x->high < y->high;
 }
 
 static struct bucket *find_bucket(const struct object_index *index, uint64_t high)
 {
-    struct bucket key = {.high = high};
+    size_t n = count_up_to(index->buckets, index->bucket_count, sizeof *index->buckets, offsetof(struct bucket, high), high);
 
-    return index->bucket_count ? bsearch(&key, index->buckets, index->bucket_count, sizeof key, by_high) : NULL;
+    return n && index->buckets[n - 1].high == high ? &index->buckets[n - 1] : NULL;
 }
 
 static bool add_object(struct hprof_reader *r, void *context)
@@ -144,7 +139,7 @@ static void end_buckets(struct object_index *index)
     for (size_t i = 0; i < index->bucket_count; i++) {
         uint64_t end = index->buckets[i].first;
 
-        qsort(index->words + first, (size_t)(end - first), sizeof *index->words, by_word);
+        sort_numbers(index->words + first, (size_t)(end - first));
         index->buckets[i].first = first;
         first = end;
     }
@@ -165,7 +160,7 @@ static int fill(struct hprof_reader *r, uint64_t heap_dump, const struct countin
         return reader_check(r);
     }
     keymap_each(&counting->high, add_bucket, index);
-    qsort(index->buckets, index->bucket_count, sizeof *index->buckets, by_high);
+    sort_in_place(index->buckets, index->bucket_count, sizeof *index->buckets, is_lower);
     begin_buckets(index);
     result = walk(r, heap_dump, add_object, NULL);
     end_buckets(index);

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "base/versioned.h"
 #include "engine/validate.h"
 #include "findings/rules.h"
@@ -99,13 +99,6 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 static void clear_undefined(struct repair *r)
 {
     keymap_clear(&r->undefined_at);
@@ -189,8 +182,7 @@ static bool copy_again(struct repair *r)
     r->stand_ins.next_dump = 0;
     r->is_first_pass = false;
     doubt_leave_out(r);
-    if (r->offset_count)
-        qsort(r->offsets, r->offset_count, sizeof *r->offsets, by_value);
+    sort_numbers(r->offsets, r->offset_count);
     if (r->base) {
         input_close(&r->in);
         if (!copy_shift(r, r->base))

@@ -1,9 +1,9 @@
 /* What a repair reports of its input, its copy, and what was left out. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "findings/rules.h"
 #include "repair/repair.h"
 
@@ -82,18 +82,21 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
     }
 }
 
-static int by_bytes(const void *a, const void *b)
+_Static_assert(sizeof(struct left_out) <= SORT_SIZE_MAX, "sort_in_place() can move one");
+
+/* What has most bytes first. */
+static bool is_shown_before(const void *a, const void *b)
 {
     const struct left_out *x = a, *y = b;
 
-    return (x->bytes < y->bytes) - (x->bytes > y->bytes);
+    return x->bytes != y->bytes ? x->bytes > y->bytes : x->kind != y->kind ? x->kind < y->kind : x->key < y->key;
 }
 
 void repair_report_left(struct repair *r)
 {
     if (!r->asked.on_left_out || !r->left_count)
         return;
-    qsort(r->left, r->left_count, sizeof *r->left, by_bytes);
+    sort_in_place(r->left, r->left_count, sizeof *r->left, is_shown_before);
     for (size_t i = 0; i < r->left_count && !r->stopped; i++) {
         char what[NAME_ROOM + 40];
         struct hprof_left_out l = {.struct_size = sizeof l, .what = what, .count = r->left[i].count, .bytes = r->left[i].bytes};

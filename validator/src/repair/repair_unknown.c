@@ -1,7 +1,7 @@
 /* See repair.h. What a damaged gzip member gave after the damage is in part wrong, although it may look like sub-records: deflate
  * data copies from bytes before. Nothing of it is copied of which a byte is not known. */
-#include <stdlib.h>
 
+#include "base/sort.h"
 #include "input/trace_data.h"
 #include "repair/repair.h"
 
@@ -30,13 +30,6 @@ static void add_part(void *context, uint64_t from, uint64_t to)
 
     if (memory_grow(&r->memory, (void **)&u->parts, &u->capacity, u->count + 1, sizeof *u->parts))
         u->parts[u->count++] = (struct unknown_part){u->shift + from, u->shift + to};
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 /* In a damaged member, where reading failed at `count` offsets of its own. */
@@ -73,8 +66,7 @@ void unknown_find(struct repair *r)
     for (size_t i = 0; (jump = jumps_at(&r->jumps, i)).from != NO_JUMP; i++)
         if (!jump.part)
             unknown_note_failure(r, jump.from);
-    if (u->failure_count)
-        qsort(u->failures, u->failure_count, sizeof *u->failures, by_value);
+    sort_numbers(u->failures, u->failure_count);
     for (size_t i = r->damage.settled; i < r->damage.part_count; i++) {
         const struct damaged_part *part = &r->damage.parts[i];
         size_t first;

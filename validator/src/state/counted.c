@@ -1,8 +1,9 @@
 /* See counted.h. */
 #include "state/counted.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/sort.h"
 
 void counted_init(struct counted *c, struct memory *memory, const struct hash_key *key, uint64_t within, uint64_t least)
 {
@@ -109,12 +110,9 @@ void counted_take(struct counted *c, struct counted *from)
     c->count += from->count;
 }
 
-static int by_offset(const void *a, const void *b)
+static bool is_before(const void *a, const void *b)
 {
-    const uint64_t one = (*(struct counted_run *const *)a)->counted.offset,
-                   other = (*(struct counted_run *const *)b)->counted.offset;
-
-    return (one > other) - (one < other);
+    return (*(struct counted_run *const *)a)->counted.offset < (*(struct counted_run *const *)b)->counted.offset;
 }
 
 void counted_end(struct counted *c)
@@ -125,8 +123,7 @@ void counted_end(struct counted *c)
     c->sorted = memory_get(c->memory, c->count * sizeof *c->sorted);
     for (struct counted_run *run = c->first; c->sorted && run; run = run->next)
         c->sorted[n++] = run;
-    if (n)
-        qsort(c->sorted, n, sizeof *c->sorted, by_offset);
+    sort_in_place(c->sorted, n, sizeof *c->sorted, is_before);
 }
 
 const struct hprof_counted *counted_at(const struct counted *c, uint64_t offset)
