@@ -217,7 +217,7 @@ static void what_a_dump_writes_counts_half_of_that_or_more(void **state)
     }
 }
 
-/* The bits of a sub-record of fields of 4 bytes and IDs of 8, each given in turn: its tag, and `layout` with a character for a field. */
+/* The bits of a sub-record whose fields are given in turn: `layout` has a character for each, an ID of 8 bytes, 4 bytes or 1. */
 static unsigned bits_of(struct known *k, unsigned tag, const char *layout, ...)
 {
     uint8_t bytes[64] = {(uint8_t)tag};
