@@ -1,5 +1,5 @@
-"""What files of the library need: not each other, nor do its folders, says ci/circles, which generator/tests/test_circles.py tests;
-and memory of the caller's allocator alone."""
+"""What files of the library need: not each other, nor do its folders, says ci/circles, which generator/tests/test_circles.py
+tests; and memory of the caller's allocator alone."""
 
 import os
 import subprocess
