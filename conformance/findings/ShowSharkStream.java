@@ -65,6 +65,39 @@ class ShowSharkStream {
                         case ROOT_UNKNOWN:
                             record = reader.readUnknownGcRootRecord().getId();
                             break;
+                        case ROOT_THREAD_BLOCK:
+                            record = reader.readThreadBlockGcRootRecord().getId();
+                            break;
+                        case ROOT_MONITOR_USED:
+                            record = reader.readMonitorUsedGcRootRecord().getId();
+                            break;
+                        case ROOT_INTERNED_STRING:
+                            record = reader.readInternedStringGcRootRecord().getId();
+                            break;
+                        case ROOT_FINALIZING:
+                            record = reader.readFinalizingGcRootRecord().getId();
+                            break;
+                        case ROOT_DEBUGGER:
+                            record = reader.readDebuggerGcRootRecord().getId();
+                            break;
+                        case ROOT_REFERENCE_CLEANUP:
+                            record = reader.readReferenceCleanupGcRootRecord().getId();
+                            break;
+                        case ROOT_VM_INTERNAL:
+                            record = reader.readVmInternalGcRootRecord().getId();
+                            break;
+                        case ROOT_JNI_MONITOR:
+                            record = reader.readJniMonitorGcRootRecord().getId();
+                            break;
+                        case ROOT_UNREACHABLE:
+                            record = reader.readUnreachableGcRootRecord().getId();
+                            break;
+                        case ROOT_NATIVE_STACK:
+                            record = reader.readNativeStackGcRootRecord().getId();
+                            break;
+                        case HEAP_DUMP_INFO:
+                            record = reader.readHeapDumpInfoRecord().getHeapId();
+                            break;
                         default:
                             reader.skip(length);
                     }
