@@ -22,7 +22,8 @@ class ShowSharkGraph {
                 System.out.print("0x" + Long.toHexString(one.getObjectId()) + " ");
                 if (one.getAsClass() != null) {
                     System.out.println("class " + name(one.getAsClass().getName()));
-                    System.out.println("  fields " + one.getAsClass().readRecord().getFields().size());
+                    HprofRecord.HeapDumpRecord.ObjectRecord.ClassDumpRecord record = one.getAsClass().readRecord();
+                    System.out.println("  fields " + record.getFields().size() + ", loader 0x" + Long.toHexString(record.getClassLoaderId()));
                     for (Iterator<HeapField> fields = one.getAsClass().readStaticFields().iterator(); fields.hasNext();) {
                         System.out.println("  static " + value(fields.next()));
                     }
