@@ -21,9 +21,9 @@ class ShowSharkGraph {
                 HeapObject one = all.next();
                 System.out.print("0x" + Long.toHexString(one.getObjectId()) + " ");
                 if (one.getAsClass() != null) {
-                    System.out.println("class " + name(one.getAsClass().getName()));
                     HprofRecord.HeapDumpRecord.ObjectRecord.ClassDumpRecord record = one.getAsClass().readRecord();
-                    System.out.println("  fields " + record.getFields().size() + ", loader 0x" + Long.toHexString(record.getClassLoaderId()));
+                    System.out.println("class " + name(one.getAsClass().getName()) + ", " + record.getFields().size() + " fields, loader 0x"
+                            + Long.toHexString(record.getClassLoaderId()));
                     for (Iterator<HeapField> fields = one.getAsClass().readStaticFields().iterator(); fields.hasNext();) {
                         System.out.println("  static " + value(fields.next()));
                     }
