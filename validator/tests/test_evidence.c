@@ -14,6 +14,7 @@
 #include "format/tags.h"
 
 enum {
+    FIXED_MOST = 80, /* bytes: a CLASS_DUMP takes 72 */
     CLASSES = 1 << 10,
     TRACES = 1 << 9,
     THREADS = 40,
@@ -66,7 +67,7 @@ static void forget(struct known *k)
 /* ---- A sub-record, some of which is right ---- */
 
 struct sub_record {
-    uint8_t bytes[64];
+    uint8_t bytes[FIXED_MOST];
     unsigned bits; /* that what is right in it is worth */
 };
 
@@ -220,7 +221,7 @@ static void what_a_dump_writes_counts_half_of_that_or_more(void **state)
 /* The bits of a sub-record whose fields are given in turn: `layout` has a character for each, an ID of 8 bytes, 4 bytes or 1. */
 static unsigned bits_of(struct known *k, unsigned tag, const char *layout, ...)
 {
-    uint8_t bytes[64] = {(uint8_t)tag};
+    uint8_t bytes[FIXED_MOST] = {(uint8_t)tag};
     size_t at = 1;
     uint64_t last = 0;
     va_list fields;
@@ -291,7 +292,7 @@ static void an_object_of_a_lost_class_needs_one_more_sign(void **state)
         for (unsigned signs = 0; signs < 8; signs++) {
             bool may_be_lost = signs & 1, has_trace = signs & 2, is_near = signs & 4;
             uint64_t last = 0;
-            uint8_t array[64] = {0x22};
+            uint8_t array[FIXED_MOST] = {0x22};
             struct known k;
 
             learn(&k, id_size, true, true);
@@ -315,7 +316,7 @@ static void a_class_is_known_that_was_loaded_or_dumped(void **state)
     for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
         struct known k;
         uint64_t last = 0;
-        uint8_t array[64] = {0x22};
+        uint8_t array[FIXED_MOST] = {0x22};
 
         learn(&k, id_size, false, true);
         classes_add(&k.file.classes, 0x1000);
@@ -342,7 +343,7 @@ static void a_pattern_is_no_row_of_roots(void **state)
 {
     (void)state;
     for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
-        uint8_t root[64] = {0x05}, erased[64];
+        uint8_t root[FIXED_MOST] = {0x05}, erased[FIXED_MOST];
         uint64_t last = 0;
         struct known k;
 
