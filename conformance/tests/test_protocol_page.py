@@ -64,7 +64,8 @@ def test_the_adapter_passes(tmp_path: Path) -> None:
         ('"roots": roots}', '"root": roots}', 1, "breach of the protocol: reply: counts: 'root' is not one of"),
         ('"classes": classes, ', "", 1, "classes is not given, not 6"),
         ('["classes", "instances", "roots"]', '["classes", "instances"]', 1, "roots is 3, not in the hello"),
-        ("for line in sys.stdin:", "for line in sys.stdin:\n  for _ in range(2):", 1, ", answered "),
+        # by the time of the next request the second line is there, or it is not
+        ("for line in sys.stdin:", "for line in sys.stdin:\n  for _ in range(2):", 1, ", answered | that nobody asked for"),
         ("#!", "", 2, "cannot be started: a script begins with a line such as #!"),
         ("#!", "#!/nonexistent", 2, "cannot be started: no such interpreter"),
     ],
@@ -73,7 +74,7 @@ def test_a_slip_in_the_adapter_is_named(old: str, new: str, status: int, words: 
     adapter = block("python")
     assert old in adapter
     found, out = run(adapter.replace(old, new), tmp_path, "valid/all-roots-101-id4")
-    assert (found, words in out) == (status, True), out
+    assert (found, any(one in out for one in words.split("|"))) == (status, True), out
 
 
 def test_the_conversation_is_true() -> None:
