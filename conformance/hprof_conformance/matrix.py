@@ -116,7 +116,7 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
         ended = session.end()
         controls = [_ask(session, folder, case)[0] for case in cases.controls]
         ended = ended or session.end()
-        row.unasked = "; ".join([*session.between[:_FEW], ended] if ended else session.between[:_FEW])
+        row.unasked = "; ".join(filter(None, [*session.between[:_FEW], ended]))
         valid = [*controls, *(reply for case, reply, _ in replies if case.should == "accept" and not case.rules)]
         notices = notices_of_valid(reply for reply in valid if reply.outcome == "accepted")
         row.cells = [Cell(case, reply, assess(case, row.hello, reply, notices), seconds) for case, reply, seconds in replies]

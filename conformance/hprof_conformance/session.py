@@ -188,8 +188,9 @@ class Session:
             self.stop()
             return Reply(case, "crashed", f"cannot be started again: {error.strerror}")
 
-    def _unasked(self) -> str:
-        """What the process did since its last answer, at a moment when nothing is due; empty if nothing."""
+    def _unasked(self, may_end: bool = False) -> str:
+        """What the process did since its last answer, at a moment when nothing is due; empty if nothing, or if it ended with
+        status 0 and may."""
         process = self._process
         if process is None or process.stdout is None:
             return ""
@@ -201,7 +202,7 @@ class Session:
         if more:
             return f"wrote a line that nobody asked for: {more[:_LONGEST_MESSAGE].decode('utf-8', 'replace').strip()}"
         status = process.poll()
-        return "" if status is None else f"ended with {_how(status)}"
+        return "" if status is None or (may_end and status == 0) else f"ended with {_how(status)}"
 
     def end(self) -> str:
         """Closes the reader's standard input. Empty if the process then ends with status 0, and wrote nothing; else what it did."""
@@ -212,12 +213,12 @@ class Session:
             process.stdin.close()
         try:
             process.wait(_PATIENCE)
-            said = self._unasked()
+            said = self._unasked(may_end=True)
         except subprocess.TimeoutExpired:
             return f"did not end within {_PATIENCE:g} s after its input had ended"
         finally:
             self.stop()
-        return "" if said == f"ended with {_how(0)}" else f"{said} after its input had ended"
+        return f"{said} after its input had ended" if said else ""
 
     def stop(self) -> None:
         """Ends the process and all that it started."""

@@ -69,18 +69,23 @@ fn call<T>(entry: &str, given: T) -> Result<T, String> {
 Ask = Callable[..., Reply]
 
 
+def started(name: str, planted: dict[str, str], build: Path) -> list[str]:
+    """What starts the adapter with these changes of its text. That it cannot be built is no reason to skip."""
+    (reader,) = (one for one in readers.read_readers(ROOT) if one.name == name)
+    try:
+        return readers.command(ROOT, replace(reader, replace=reader.replace | planted), build)
+    except NotHereError as error:
+        if isinstance(error, NotBuiltError):
+            raise
+        pytest.skip(str(error))
+
+
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """Reads a dump by an adapter of which one call fails."""
     folder = tmp_path_factory.mktemp("failing")
-    (netbeans,) = (one for one in readers.read_readers(ROOT) if one.name == "netbeans")
     planted = {given: f'call("{entry}", {given})' for entry, given in NAMES.items()} | {CLASS: CLASS + FAILS}
-    try:
-        java, *command = readers.command(ROOT, replace(netbeans, replace=netbeans.replace | planted), folder / "netbeans")
-    except NotBuiltError:
-        raise
-    except NotHereError as error:
-        pytest.skip(str(error))
+    java, *command = started("netbeans", planted, folder / "netbeans")
     dump = Path(shutil.copy(ROOT / "corpus" / DUMP, folder / "dump.hprof"))
 
     def reply(entry: str = "", error: str = "") -> Reply:
@@ -121,18 +126,11 @@ def test_too_little_memory_ends_the_dump(ask: Ask) -> None:
 
 
 @pytest.fixture(scope="module")
-def rust(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+def rust(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What starts an adapter of which one call fails."""
-    folder = tmp_path_factory.mktemp("failing")
-    (crate,) = (one for one in readers.read_readers(ROOT) if one.name == "jvm-hprof")
     planted = {f'{made}("{word}"': f'{made}(call("{entry}", "{word}")?' for entry, (made, word) in IN_RUST.items()}
     planted |= {MAIN: FAILS_IN_RUST + MAIN}
-    try:
-        yield readers.command(ROOT, replace(crate, replace=crate.replace | planted), folder / "jvm-hprof")
-    except NotBuiltError:
-        raise
-    except NotHereError as error:
-        pytest.skip(str(error))
+    return started("jvm-hprof", planted, tmp_path_factory.mktemp("failing") / "jvm-hprof")
 
 
 def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(

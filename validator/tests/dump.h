@@ -26,11 +26,21 @@ static inline void append(struct bytes *b, const void *more, size_t n)
     b->size += n;
 }
 
-/* n bytes, big-endian */
+/* The last n bytes of a number, big-endian. */
+static inline void put_at(uint8_t *at, unsigned n, uint64_t value)
+{
+    while (n--) {
+        at[n] = (uint8_t)value;
+        value >>= 8;
+    }
+}
+
 static inline void put(struct bytes *b, unsigned n, uint64_t value)
 {
-    while (n--)
-        append(b, &(uint8_t){(uint8_t)(value >> 8 * n)}, 1);
+    uint8_t bytes[sizeof value];
+
+    put_at(bytes, n, value);
+    append(b, bytes, n);
 }
 
 static inline void put_header(struct bytes *b)
@@ -49,10 +59,7 @@ static inline size_t open_record(struct bytes *b, unsigned tag)
 
 static inline void close_record(struct bytes *b, size_t body)
 {
-    size_t length = b->size - body;
-
-    for (unsigned i = 0; i < 4; i++)
-        b->at[body - 4 + i] = (uint8_t)(length >> 8 * (3 - i));
+    put_at(b->at + body - 4, 4, b->size - body);
 }
 
 static inline void put_string(struct bytes *b, uint64_t id, const char *text)

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
+#include "dump.h"
 #include "state/array_log.h"
 
 enum { ARRAYS_MOST = 1000, ELEMENTS_MOST = 400, IDS = 300, PRUNED_FROM = 64 << 10, NUMBERS = 1 << 11 };
@@ -52,14 +53,6 @@ static void refer(struct logged *l, uint64_t id)
     struct recent_page near = {.page = NO_PAGE};
 
     id_set_refer(&l->objects, &near, id_to_key(id, l->objects.id_size), ID_REFERENCED);
-}
-
-static void put_id(uint8_t *at, unsigned n, uint64_t id)
-{
-    while (n--) {
-        at[n] = (uint8_t)id;
-        id >>= 8;
-    }
 }
 
 static struct logged *start(unsigned id_size)
@@ -107,7 +100,7 @@ static void add_array(struct logged *l)
         unsigned one = below(IDS), kind = below(10);
         uint64_t id = kind == 0 ? 0 : kind == 1 ? a->id : l->ids[one];
 
-        put_id(bytes + i * id_size, id_size, id);
+        put_at(bytes + i * id_size, id_size, id);
         if (kind > 1 && !l->is_defined[one])
             a->elements[a->count++] = id;
     }

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
+#include "dump.h"
 #include "engine/evidence.h"
 #include "format/tags.h"
 
@@ -71,14 +72,6 @@ struct sub_record {
     unsigned bits; /* that what is right in it is worth */
 };
 
-static void put_at(uint8_t *at, unsigned n, uint64_t value)
-{
-    while (n--) {
-        at[n] = (uint8_t)value;
-        value >>= 8;
-    }
-}
-
 static bool heads(void)
 {
     return below(2);
@@ -90,7 +83,7 @@ static uint64_t id_of_class(const struct known *k)
 }
 
 /* An ID is right if it is near those of classes. */
-static unsigned put_object(const struct known *k, uint8_t *at, bool is_right)
+static unsigned set_object(const struct known *k, uint8_t *at, bool is_right)
 {
     const unsigned id_size = k->file.id_size;
 
@@ -99,14 +92,14 @@ static unsigned put_object(const struct known *k, uint8_t *at, bool is_right)
     return is_right && id_size == 8 ? 16 : 0;
 }
 
-static unsigned put_class(const struct known *k, uint8_t *at, bool is_right)
+static unsigned set_class(const struct known *k, uint8_t *at, bool is_right)
 {
     if (is_right)
         put_at(at, k->file.id_size, id_of_class(k));
     return is_right ? 8 * k->file.id_size - 10 : 0;
 }
 
-static unsigned put_trace(uint8_t *at, bool is_right)
+static unsigned set_trace(uint8_t *at, bool is_right)
 {
     if (is_right)
         put_at(at, 4, 1 + below(TRACES));
@@ -120,7 +113,7 @@ static void draw_root(struct sub_record *s, const struct known *k, bool all)
     uint8_t *serials = s->bytes + 1 + id_size;
 
     s->bytes[0] = tags[below(sizeof tags)];
-    s->bits = BITS_OF_ROOT + put_object(k, s->bytes + 1, all || heads());
+    s->bits = BITS_OF_ROOT + set_object(k, s->bytes + 1, all || heads());
     if (all || heads()) { /* a thread, and a trace or the number of a frame */
         put_at(serials, 4, 1 + below(THREADS));
         put_at(serials + 4, 4, 1 + below(s->bytes[0] == 0x08 ? TRACES : 100));
@@ -136,18 +129,18 @@ static void draw_object(struct sub_record *s, const struct known *k, bool all)
     uint8_t *trace = s->bytes + 1 + id_size, *after = trace + 4;
 
     s->bytes[0] = tag;
-    s->bits = BITS_OF_TAG + put_trace(trace, all || heads());
+    s->bits = BITS_OF_TAG + set_trace(trace, all || heads());
     if (tag == 0x20) {
-        s->bits += put_class(k, s->bytes + 1, all || heads()) + put_object(k, after, all || heads());
+        s->bits += set_class(k, s->bytes + 1, all || heads()) + set_object(k, after, all || heads());
         return;
     }
-    s->bits += put_object(k, s->bytes + 1, all || heads());
+    s->bits += set_object(k, s->bytes + 1, all || heads());
     if (tag == 0x21) {
-        s->bits += put_class(k, after, all || heads());
+        s->bits += set_class(k, after, all || heads());
         put_at(after + id_size, 4, all || heads() ? FIELDS_SIZE : 9);
         s->bits += after[id_size + 3] == FIELDS_SIZE ? BITS_OF_SIZE : 0;
     } else {
-        s->bits += put_class(k, after + 4, all || heads());
+        s->bits += set_class(k, after + 4, all || heads());
     }
 }
 
@@ -157,9 +150,9 @@ static void draw_primitive_array(struct sub_record *s, const struct known *k, bo
     uint8_t *trace = s->bytes + 1 + id_size;
 
     s->bytes[0] = 0x23;
-    s->bits = BITS_OF_TAG + BITS_OF_TYPE + put_trace(trace, all || heads());
+    s->bits = BITS_OF_TAG + BITS_OF_TYPE + set_trace(trace, all || heads());
     if (all || heads())
-        s->bits += put_object(k, s->bytes + 1, true);
+        s->bits += set_object(k, s->bytes + 1, true);
     trace[8] = (uint8_t)(4 + below(8));
 }
 

@@ -74,10 +74,9 @@ pub struct Fault {
 
 impl<E: Debug> From<E> for Fault {
     fn from(error: E) -> Fault {
-        let panicked = false;
         Fault {
             words: shortened(&format!("{error:?}")),
-            panicked,
+            panicked: false,
         }
     }
 }
@@ -118,8 +117,10 @@ impl Found {
             return None; // the entry is not given, so the rest of it is not asked for
         }
         let given = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-            let words = shortened(&PANIC.take());
-            Err(Fault { words, panicked: true })
+            Err(Fault {
+                words: shortened(&PANIC.take()),
+                panicked: true,
+            })
         });
         match given {
             Ok(found) => Some(found),
