@@ -182,8 +182,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
         kind = go_back_to_way(e, failed_at, &end, &from);
     if (kind == WAY_NONE && go_to(e, failed_at)) {
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
-        if (kind != WAY_NONE)
-            go_back_into_last(e, kind, failed_at, &from);
+        go_back_into_last(e, kind, failed_at, &from);
     }
     if (e->framing.stopped) /* the heap dump begins again */
         return true;

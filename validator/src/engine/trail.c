@@ -297,10 +297,8 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
         }
     if (kind == WAY_SUBRECORD && first < failed_at)
         go_to_first_way(e, first, tag, record_end);
-    first = before_phantoms(e, first);
     if (kind != WAY_NONE)
-        first = before_classless(e, &trail, first);
-    leave_out_from(e, first, failed_at, from, false);
+        leave_out_from(e, before_classless(e, &trail, before_phantoms(e, first)), failed_at, from, false);
     return kind;
 }
 
@@ -319,15 +317,20 @@ static uint64_t start_within(struct engine *e, uint64_t last, uint64_t failed_at
 
 void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at, uint64_t *from)
 {
-    uint64_t here = e->in.offset, last = failed_at, found = 0;
+    uint64_t here = e->in.offset, first = before_phantoms(e, failed_at), last, found = 0;
     struct trail trail;
 
-    if (*from == failed_at && follow_trail(e, failed_at, &trail) && trail.items.count)
-        last = trail.items.at[(trail.items.count - 1) % MARKS];
-    if (last < failed_at && kind == WAY_SUBRECORD && here - last < WAY_SIGHT)
+    if (!follow_trail(e, failed_at, &trail) || !trail.items.count) {
+        go_to(e, here);
+        return;
+    }
+    last = trail.items.at[(trail.items.count - 1) % MARKS];
+    if (kind == WAY_SUBRECORD && first == failed_at && here - last < WAY_SIGHT)
         found = start_within(e, last, failed_at, here);
+    if (found)
+        first = last;
     go_to(e, found ? last + found : here);
-    if (last < failed_at && !found)
-        last = before_classless(e, &trail, failed_at);
-    leave_out_from(e, last, failed_at, from, false);
+    if (kind != WAY_NONE && !found)
+        first = before_classless(e, &trail, first);
+    leave_out_from(e, first, failed_at, from, false);
 }

@@ -5,8 +5,8 @@
 #include "engine/doubled.h"
 
 /* Whether a sub-record before the failure was too long: others begin within it, and lead past the failure. Then the input is at the
- * first of them. *from, the failure, becomes where that sub-record begins, or a row of roots before the failure that cannot be
- * there: from there on all is left out. Else WAY_NONE, and the input is anywhere. */
+ * first of them. *from, the failure, becomes where that sub-record begins, or a row of roots before it that cannot be there: from
+ * there on all is left out. Else WAY_NONE, and the input is anywhere. */
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
 /* What was read from an offset up to the failure is left out after all: what it defined, sub-records before another offset define.
@@ -19,9 +19,10 @@ void discard_subrecord(struct engine *e, uint8_t tag);
  * first sub-record that is left out with it, and *record_end moves. Else the input is anywhere. */
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
-/* The way was found here, directly after the failure or later. The sub-record before the failure is left out, from *from on, in two
- * cases. If bytes are missing in an instance, it took the first bytes of the next sub-record for its own: sub-records begin within
- * it that lead exactly here. Then the input goes back to the first of them. Or its header is damaged: it is of no known class. */
+/* The way was found here, directly after the failure or later, or nowhere, as the kind says. What is before the failure is left
+ * out, from *from on, in three cases. Roots that cannot be there. An instance in which bytes are missing, so that it took the first
+ * bytes of the next sub-record for its own: sub-records begin within it that lead exactly here. Then the input goes back to the
+ * first of them. Or, before these roots or the failure, an object of no known class: its header is damaged. */
 void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at, uint64_t *from);
 
 #endif
