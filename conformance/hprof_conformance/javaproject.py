@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from hprof_conformance import steps
+from hprof_conformance import jvms, steps
 from hprof_conformance.files import locked
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 
@@ -28,6 +28,11 @@ def need(program: str) -> str:
     if not found:
         raise NotHereError(f"needs {program}, which is not installed")
     return found
+
+
+def lacks() -> list[str]:
+    """What this machine has not, and Java code needs to be built."""
+    return [name for name, found in (("Maven", shutil.which("mvn")), ("a JDK", jvms.some_javac())) if not found]
 
 
 def digest(paths: list[Path], *words: str) -> str:

@@ -221,9 +221,9 @@ def _report_folder(asked: argparse.Namespace, build: Path) -> Path:
     return folder
 
 
-def _print_list(all_readers: list[readers.Reader], all_producers: list[ways.Producer], number_of_cases: int) -> None:
+def _print_list(root: Path, all_readers: list[readers.Reader], all_producers: list[ways.Producer], number_of_cases: int) -> None:
     lines = [("reader", one.name, f"{one.title} {one.version}".strip(), readers.lacks(one)) for one in all_readers]
-    lines += [("producer", one.name, one.title, one.why or producers.lacks(one)) for one in all_producers]
+    lines += [("producer", one.name, one.title, one.why or producers.lacks(root, one)) for one in all_producers]
     width = max(len(name) for _, name, _, _ in lines)
     for kind, name, title, why in lines:
         print(f"{kind:<8}  {name:<{width}}  {title}{f': {why}' if why else ''}")
@@ -250,7 +250,7 @@ def _run() -> int:
         print("\n".join(cases.chosen_names(root, asked.cases)))
         return 0
     if asked.list:
-        _print_list(all_readers, all_producers, len(all_cases))
+        _print_list(root, all_readers, all_producers, len(all_cases))
         return 0
     if cases.is_installed(root) and not (asked.reader or asked.producer or asked.filter):
         raise RefusedError("name a reader by --reader; those of the project are built in its source tree")

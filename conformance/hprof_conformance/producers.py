@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance import expectations, facts, jvms, steps, ways
+from hprof_conformance import expectations, facts, javaproject, jvms, steps, ways
 from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, outcome_of_dump
@@ -34,12 +33,14 @@ def read_producers(root: Path) -> list[Producer]:
     ]
 
 
-def lacks(producer: Producer) -> str:
+def lacks(root: Path, producer: Producer) -> str:
     """What this machine has not, and the producer needs, at a glance."""
-    if producer.jdk and not jvms.is_here(producer.jdk, producer.architecture):
-        what = " ".join(filter(None, ["JDK", str(producer.jdk), producer.architecture]))
-        return f"not here: {what}{'' if os.geteuid() else ', which the run gets from Debian sid'}"
-    return ""
+    missing = ways.lacks(root, producer)
+    if producer.kind == "shark":
+        missing += javaproject.lacks()
+    if producer.jdk:
+        missing += filter(None, [jvms.lacks(producer.jdk, producer.architecture)])
+    return f"not here: {', '.join(missing)}" if missing else ""
 
 
 def own_producer(program: str) -> Producer:

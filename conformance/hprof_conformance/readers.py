@@ -180,9 +180,9 @@ def lacks(reader: Reader) -> str:
     if reader.kind == "program":
         missing = [] if shutil.which("cargo") else ["Cargo"]
     else:
-        missing = [name for name, found in (("Maven", shutil.which("mvn")), ("a JDK", jvms.some_javac())) if not found]
-        if (reader.jdk8_tools or reader.fetched) and not jvms.is_here(8) and os.geteuid():
-            missing.append("JDK 8")
+        missing = javaproject.lacks()
+        if reader.jdk8_tools or reader.fetched:
+            missing += filter(None, [jvms.lacks(8)])
         if reader.installed and not os.environ.get(reader.installed):
             missing.append(f"a folder named by {reader.installed}")
     return f"not here: {', '.join(missing)}" if missing else ""

@@ -26,6 +26,7 @@ from hprof_conformance.whole import whole_until
 from hprof_corpus.walk import FramingError
 
 OWN_TOOLS = {"hprof-validate": "validator", "hprof-gen": "generator"}
+_LIBHPROF = ("libhprof.so", "generator/agent", "HPROF_AGENT")
 PLANTED = "planted"  # a dump with secrets: secrets.py
 SEED = int.from_bytes(os.urandom(4), "big")  # of the secrets; a run prints it
 _TO_BUILD = (  # Debian packages
@@ -130,16 +131,40 @@ def _each(setting: Setting, one: Callable[[str], Dump]) -> Iterator[Dump]:
             yield Dump(way, None, setting.producer.profile, note=str(error))
 
 
-def built(root: Path, tool: str, folder: str, variable: str = "") -> Path:
-    """A tool of this project: named by the environment, as it was built, as it is installed, or built now."""
+def _found(root: Path, tool: str, folder: str, variable: str = "") -> Path | None:
+    """A tool of this project: named by the environment, as it was built, or as it is installed."""
     variable = variable or tool.upper().replace("-", "_")
     named = os.environ.get(variable)
     if named and not Path(named).exists():
         raise RefusedError(f"{variable}: {named}: no such file")
-    for path in (named, root / "build" / "release" / folder / tool, shutil.which(tool)):
-        if path and Path(path).exists():
-            return Path(path)
-    return _build_tools(root) / folder / tool
+    places = (named, root / "build" / "release" / folder / tool, shutil.which(tool))
+    return next((Path(path) for path in places if path and Path(path).exists()), None)
+
+
+def built(root: Path, tool: str, folder: str, variable: str = "") -> Path:
+    """The same, or it is built now."""
+    return _found(root, tool, folder, variable) or _build_tools(root) / folder / tool
+
+
+def lacks(root: Path, producer: Producer) -> list[str]:
+    """What this machine has not, and the producer, or the check of its dumps, needs: what only root can install."""
+    if producer.kind == "none":
+        return []
+    tools = [(name, folder, "") for name, folder in OWN_TOOLS.items() if name == "hprof-validate" or name in _uses(producer)]
+    if producer.kind == "libhprof":
+        tools.append(_LIBHPROF)
+    missing = [] if all(_found(root, *tool) for tool in tools) else _not_there("cmake", "ninja", "cc", "pkg-config")
+    if producer.package and not Path(producer.start[0]).exists():
+        missing.append(producer.package)
+    return [f"{', '.join(missing)} ({'root installs' if os.geteuid() else 'the run installs'} what is missing)"] if missing else []
+
+
+def _uses(producer: Producer) -> list[str]:
+    return ["hprof-gen"] if producer.kind == "hprof-gen" else producer.start[:1]
+
+
+def _not_there(*programs: str) -> list[str]:
+    return [name for name in programs if not shutil.which(name)]
 
 
 @functools.cache
@@ -333,7 +358,7 @@ def _agent(setting: Setting) -> Iterator[Dump]:
 
 def _libhprof(setting: Setting) -> Iterator[Dump]:
     """The agent of this project, where the JVM sees it."""
-    library = built(setting.root, "libhprof.so", "generator/agent", "HPROF_AGENT")
+    library = built(setting.root, *_LIBHPROF)
     if not library.exists():
         raise NotHereError("libhprof.so is not built: it needs a JDK when hprof-gen is built")
     copy = shutil.copy(library, setting.folder)

@@ -703,6 +703,26 @@ def test_options_that_mean_nothing(options: list[str], words: str) -> None:
     assert status == 2 and words in out
 
 
+def test_what_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each program that a run starts, or that it takes to build what the run starts."""
+    for name in ("HPROF_VALIDATE", "HPROF_GEN", "HPROF_AGENT", "HPROF_JDK28", "HPROF_JDK_ROOT", "HPROF_JDK11"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    named = {one.name: one for one in read_producers(ROOT)}
+    own = "cmake, ninja, cc, pkg-config"
+    assert producers.lacks(tmp_path, named["hprof-repair"]).startswith(f"not here: {own} (")
+    assert producers.lacks(tmp_path, named["shark"]).startswith(f"not here: {own} (")
+    assert ", Maven" in producers.lacks(tmp_path, named["shark"])
+    conv = replace(named["hprof-conv"], start=[str(tmp_path / "hprof-conv"), "IN", "OUT"])
+    assert producers.lacks(tmp_path, conv).startswith(f"not here: {own}, hprof-conv (")
+    assert "JDK 11 i386 (" in producers.lacks(tmp_path, named["jdk11-i386"])
+    for name in ("hprof-validate", "hprof-gen", "mvn", "javac", "hprof-conv"):
+        (tmp_path / name).touch(mode=0o755)
+    for one in (named["hprof-repair"], named["hprof-gen"], named["hprof-gen-from"], named["shark"], conv):
+        assert not producers.lacks(tmp_path, one)
+    assert producers.lacks(tmp_path, named["libhprof28"]).startswith(f"not here: {own} (")
+
+
 def test_the_list() -> None:
     status, out = run("--list")
     assert status == 0 and "shark-graph" in out and "cases" in out
