@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import losses
 import pytest
 from some_cases import any_one
 from test_field import HEAPS, WIDTHS, check, check_pipe, objects, read, record_offsets
@@ -99,6 +100,22 @@ def test_a_part_in_the_middle_is_missing_or_there_twice(name: str, tmp_path: Pat
         assert "truncated" not in lost
         assert "truncated" not in twice
     assert shown >= 1  # of eight
+
+
+SIZES = {1: "1 byte is", 2: "2 bytes are", 1023: "1023 bytes are", 1024: "1 KB are", 1535: "1 KB are", 1536: "2 KB are"}
+
+
+@pytest.mark.parametrize(("lost", "words"), SIZES.items())
+def test_how_much_is_missing_is_said_in_bytes_or_rounded(lost: int, words: str, tmp_path: Path) -> None:
+    """Out of a large array, which then takes as much of what follows it."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    original = losses.read(read(dice.choice(REAL)))
+    data, arrays = original.data, [s for s in original.heap if original.data[s.at] == losses.PRIMITIVES and s.end - s.at > 3000]
+    array = dice.choice(arrays)
+    at = dice.randrange(array.at + 20, array.end - lost)
+    found = hint(data[:at] + data[at + lost :], tmp_path)
+    assert found.startswith(f"about {words} missing in the heap dump record at "), (seed, at)
 
 
 @pytest.mark.parametrize("name", any_one([*REAL, "agent8", "jdk28", "sa17"]))
