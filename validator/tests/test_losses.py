@@ -217,7 +217,7 @@ def test_damage_that_begins_in_the_class_of_an_object_makes_no_class(original: O
     classes = {data[s.at + 1 : s.at + 1 + i] for s in original.heap if data[s.at] == CLASS}
     broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
     wrong = []
-    for draw in range(40):
+    for draw in range(24):
         at, cut, end = lost_from_a_class_on(dice, original, to_root=draw % 2 == 1)
         damaged = data[:cut] + data[end:]
         broken.write_bytes(damaged)
@@ -233,7 +233,7 @@ def test_damage_that_begins_in_the_class_of_an_object_makes_no_class(original: O
         checked = sum(report["counts"][tag] for tag in ("INSTANCE_DUMP", "OBJECT_ARRAY_DUMP", "PRIMITIVE_ARRAY_DUMP"))
         if class_id in made or kept != checked:
             wrong.append((cut, end, class_id in made, kept, checked, done.out))
-    assert len(wrong) <= 4, (seed, wrong)
+    assert len(wrong) <= 3, (seed, wrong)
 
 
 def test_noise_that_looks_like_a_record_of_another_version_is_passed(tmp_path: Path) -> None:
