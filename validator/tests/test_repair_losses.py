@@ -130,7 +130,12 @@ def test_losses_against_the_manifest(damage: str, like: str, tmp_path: Path) -> 
     copy = Counter(classes_of((tmp_path / "copy").read_bytes()).values()) if not found["classes_without_name"] else None
     for one in found["lost_by_class"]:
         assert one["objects"] > 0
-        assert copy is None or one["class"].startswith("class 0x") or one["kept"] == copy[one["class"]]
+        if copy is None or one["class"].startswith("class 0x"):
+            continue
+        if one["class"].removesuffix("[]") in PRIMITIVES.values():  # an object that names it by damage; its own have no class ID
+            assert one["kept"] <= copy[one["class"]]
+        else:
+            assert one["kept"] == copy[one["class"]]
 
 
 def test_what_people_read(tmp_path: Path) -> None:
