@@ -204,6 +204,8 @@ def lost_from_a_class_on(dice: random.Random, original: Original, to_root: bool)
         at = heap[n].at + at_class[data[heap[n].at]]
         cut, end = at + dice.randrange(i), dice.randrange(near[0].at, near[last].end)
         damaged = data[heap[n].at : cut] + data[end : end + (1 << 16)]
+        if len(damaged) < 9 + 2 * i:
+            continue  # the dump ends within its fixed part
         leads = leads_to(damaged, 0, i)
         if not to_root or (leads < len(damaged) and damaged[leads] in ROOTS):
             return at, cut, end
