@@ -100,12 +100,12 @@ def is_here(major: int, architecture: str = "") -> bool:
     return bool(folder and _home_in(Path(folder), major, architecture))
 
 
-def lacks(major: int, architecture: str = "") -> str:
+def lacks(major: int, architecture: str = "") -> list[str]:
     """What a list of what is not here says of a JDK; empty if it is here."""
     if is_here(major, architecture):
-        return ""
+        return []
     what = " ".join(filter(None, ["JDK", str(major), architecture]))
-    return f"{what} ({'root gets it' if os.geteuid() else 'the run gets it'} from Debian sid)"
+    return [f"{what} ({'root gets it' if os.geteuid() else 'the run gets it'} from Debian sid)"]
 
 
 def in_sid(root: Path, major: int, architecture: str = "") -> Jvm:

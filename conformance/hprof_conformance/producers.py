@@ -39,7 +39,7 @@ def lacks(root: Path, producer: Producer) -> str:
     if producer.kind == "shark":
         missing += javaproject.lacks()
     if producer.jdk:
-        missing += filter(None, [jvms.lacks(producer.jdk, producer.architecture)])
+        missing += jvms.lacks(producer.jdk, producer.architecture)
     return f"not here: {', '.join(missing)}" if missing else ""
 
 

@@ -182,7 +182,7 @@ def lacks(reader: Reader) -> str:
     else:
         missing = javaproject.lacks()
         if reader.jdk8_tools or reader.fetched:
-            missing += filter(None, [jvms.lacks(8)])
+            missing += jvms.lacks(8)
         if reader.installed and not os.environ.get(reader.installed):
             missing.append(f"a folder named by {reader.installed}")
     return f"not here: {', '.join(missing)}" if missing else ""
