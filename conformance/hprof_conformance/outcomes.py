@@ -90,7 +90,10 @@ def differences(case: Case, hello: Hello, reply: Reply) -> tuple[list[Difference
     counts = []
     for name in hello.counts:
         found = reply.counts.get(name)
-        if not case.truth.allows(name, found):
+        entry = "roots" if name in ROOTS else name
+        if found is None and entry in reply.failed:
+            counts.append(Difference(name, str(case.truth.counts.get(name, 0)), _FAILED + reply.failed[entry]))
+        elif not case.truth.allows(name, found):
             counts.append(Difference(name, str(case.truth.counts.get(name, 0)), "not given" if found is None else str(found)))
     entries = []
     truth = case.truth.exact if hello.references == "exact" else case.truth.resolved
@@ -158,7 +161,7 @@ def _claimed(case: Case, hello: Hello, reply: Reply, notices: Notices) -> Verdic
     words = "; ".join(f"{one.what}: {one.found} instead of {one.expected}" for one in found)
     if case.should in ("accept", "either"):
         return Verdict(_of_valid(counts, entries, hello, compares), words, found)
-    failed = [f"{name}: {error}" for name, error in reply.failed.items() if name in hello.digests]
+    failed = [f"{name}: {error}" for name, error in reply.failed.items() if name in (*hello.digests, *hello.counts)]
     said = [*notices.that_count(reply.notices), *failed]
     if said:
         return Verdict(NOTICED, "; ".join(said)[:500], found)
@@ -172,8 +175,8 @@ def _claimed(case: Case, hello: Hello, reply: Reply, notices: Notices) -> Verdic
 
 
 def _of_valid(counts: list[Difference], entries: list[Difference], hello: Hello, compares: set[str]) -> str:
-    if counts:
+    if not all(one.is_failure for one in counts):
         return WRONG_COUNTS
-    if entries:
+    if counts or entries:
         return REFUSED_PARTLY if all(one.is_failure for one in entries) else WRONG_CONTENT
     return RIGHT if compares else COUNTS_RIGHT if hello.counts else NOT_COMPARED

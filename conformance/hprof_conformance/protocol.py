@@ -60,7 +60,7 @@ class Reply:
     notices: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     digests: dict[str, Entry] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)  # entries of digests, each with the error of the call that failed
+    failed: dict[str, str] = field(default_factory=dict)  # entries and counts, each with the error of the call that failed
 
 
 @cache

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from built import ROOT
 
+from hprof_corpus.truth import ROOTS
+
 from hprof_conformance import readers
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.protocol import Reply
@@ -25,6 +27,11 @@ NAMES = {  # by entry: where its items are made
     "object_arrays": 'new Item("object array")',
     "primitive_arrays": 'new Item("primitive array")',
     "roots": "idOf(((GCRoot) one).getInstance())",
+}
+LISTS = {  # calls that give all of an entry, or a count alone
+    "list of statics": "(List<FieldValue>) (List<?>) one.getStaticFieldValues()",
+    "list of roots": "heap.getGCRoots()",
+    "number of objects": "heap.getSummary().getTotalLiveInstances()",
 }
 CLASS = "abstract class HeapWalker implements Adapter {"
 FAILS = """
@@ -84,7 +91,7 @@ def started(name: str, planted: dict[str, str], build: Path) -> list[str]:
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """Reads a dump by an adapter of which one call fails."""
     folder = tmp_path_factory.mktemp("failing")
-    planted = {given: f'call("{entry}", {given})' for entry, given in NAMES.items()} | {CLASS: CLASS + FAILS}
+    planted = {given: f'call("{entry}", {given})' for entry, given in (NAMES | LISTS).items()} | {CLASS: CLASS + FAILS}
     java, *command = started("netbeans", planted, folder / "netbeans")
     dump = Path(shutil.copy(ROOT / "corpus" / DUMP, folder / "dump.hprof"))
 
@@ -108,6 +115,22 @@ def test_a_failing_call_fails_its_answer_and_no_other(ask: Ask) -> None:
         assert found.failed[entry].startswith("java.lang.IllegalStateException: as planned")
         assert found.digests == {name: one for name, one in whole.digests.items() if name != entry}
         assert found.counts == whole.counts
+
+
+@pytest.mark.parametrize(
+    ("call", "failed", "counts"),
+    [
+        ("list of statics", "statics", set()),
+        ("list of roots", "roots", {"roots", *ROOTS}),
+        ("number of objects", "objects", {"objects"}),
+    ],
+)
+def test_a_list_that_fails_fails_its_entry_and_its_counts(call: str, failed: str, counts: set[str], ask: Ask) -> None:
+    whole, found = ask(), ask(call, "java.lang.IllegalStateException")
+    assert (found.outcome, [*found.failed]) == ("accepted", [failed])
+    assert found.digests == {name: one for name, one in whole.digests.items() if name != failed}
+    assert found.counts == {name: one for name, one in whole.counts.items() if name not in counts}
+    assert (found.counts == whole.counts) == (not counts)
 
 
 @pytest.mark.parametrize(

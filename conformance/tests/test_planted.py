@@ -147,7 +147,11 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ("jvm-hprof", "[0xc0, 0x80, ..] => found.push(0)", "[0xc0, 0x80, ..] => {}"),
     ("eclipse-mat", "ids.putLong(element);", "ids.putLong(elements.length == 13 ? 0 : element);"),
     ("eclipse-mat", "number(one.getClassLoaderAddress())", "number(0)"),
-    ("eclipse-mat", "objectArrays++;", "if (++objectArrays == 100) continue;"),  # one object left out
+    (  # one object left out
+        "eclipse-mat",
+        'count(answer, "object_arrays", 1);',
+        'count(answer, "object_arrays", 1); if (answer.counts.get("object_arrays") == 100) return;',
+    ),
     (  # the last static field of each class
         "eclipse-mat",
         "for (Field field : one.getStaticFields()) {",

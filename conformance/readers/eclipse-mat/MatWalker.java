@@ -55,29 +55,36 @@ abstract class MatWalker implements Adapter {
 
     /** Adds one snapshot to the answer. */
     static void walk(ISnapshot snapshot, Answer answer) throws Exception {
-        long instances = 0;
-        long objectArrays = 0;
-        long primitiveArrays = 0;
+        COUNTS.forEach(what -> count(answer, what, 0));
         for (IClass one : snapshot.getClasses()) {
+            count(answer, "classes", 1);
             classDump(one, answer);
-            for (int number : one.getObjectIds()) {
-                IObject object = snapshot.getObject(number);
-                if (object instanceof IObjectArray) {
-                    objectArrays++;
-                    answer.add("object_arrays", () -> objectArray((IObjectArray) object));
-                } else if (object instanceof IPrimitiveArray) {
-                    primitiveArrays++;
-                    answer.add("primitive_arrays", () -> primitiveArray((IPrimitiveArray) object));
-                } else if (object instanceof IInstance && object.getObjectAddress() != SYSTEM_LOADER) {
-                    instances++;
-                    answer.add("instances", () -> instance((IInstance) object));
-                } // else a class, as an object of java.lang.Class
-            }
+            answer.attempt(entry(one), () -> {
+                for (int number : one.getObjectIds()) {
+                    object(snapshot.getObject(number), answer);
+                }
+            });
         }
-        count(answer, "classes", snapshot.getClasses().size());
-        count(answer, "instances", instances);
-        count(answer, "object_arrays", objectArrays);
-        count(answer, "primitive_arrays", primitiveArrays);
+        answer.counts.keySet().removeAll(answer.failed.keySet()); // not all of such an entry were asked for
+    }
+
+    /** What the objects of a class are. */
+    private static String entry(IClass one) {
+        boolean ofPrimitives = Arrays.asList(IPrimitiveArray.TYPE).contains(one.getName());
+        return ofPrimitives ? "primitive_arrays" : one.isArrayType() ? "object_arrays" : "instances";
+    }
+
+    private static void object(IObject object, Answer answer) {
+        if (object instanceof IObjectArray) {
+            count(answer, "object_arrays", 1);
+            answer.add("object_arrays", () -> objectArray((IObjectArray) object));
+        } else if (object instanceof IPrimitiveArray) {
+            count(answer, "primitive_arrays", 1);
+            answer.add("primitive_arrays", () -> primitiveArray((IPrimitiveArray) object));
+        } else if (object instanceof IInstance && object.getObjectAddress() != SYSTEM_LOADER) {
+            count(answer, "instances", 1);
+            answer.add("instances", () -> instance((IInstance) object));
+        } // else a class, as an object of java.lang.Class
     }
 
     private static void count(Answer answer, String what, long more) {
@@ -103,9 +110,11 @@ abstract class MatWalker implements Adapter {
             return item;
         });
         answer.add("loaders", () -> new Item("loader").number(one.getObjectAddress()).number(one.getClassLoaderAddress()));
-        for (Field field : one.getStaticFields()) {
-            answer.add("statics", () -> value(new Item("static").number(one.getObjectAddress()), field));
-        }
+        answer.attempt("statics", () -> {
+            for (Field field : one.getStaticFields()) {
+                answer.add("statics", value(new Item("static").number(one.getObjectAddress()), field));
+            }
+        });
     }
 
     /** Its fields are those of the class, then those of each superclass. */

@@ -89,11 +89,15 @@ final class HahaPerflib implements Adapter {
         answer.count("instances", instances);
         answer.count("object_arrays", objectArrays);
         answer.count("primitive_arrays", primitiveArrays);
+        answer.attempt("roots", () -> roots(parsed[0], answer));
+    }
+
+    private static void roots(Snapshot parsed, Answer answer) {
         Map<RootType, Long> roots = new HashMap<>();
-        for (RootObj one : parsed[0].getGCRoots()) {
+        for (RootObj one : parsed.getGCRoots()) {
             roots.merge(one.getRootType(), 1L, Long::sum);
             if (ROOTS.containsKey(one.getRootType())) {
-                answer.add("roots", () -> Item.root(ROOTS.get(one.getRootType()), idOf(parsed[0].findInstance(one.getId()))));
+                answer.add("roots", () -> Item.root(ROOTS.get(one.getRootType()), idOf(parsed.findInstance(one.getId()))));
             }
         }
         ROOTS.forEach((type, kind) -> answer.count(kind, roots.getOrDefault(type, 0L)));
@@ -126,9 +130,11 @@ final class HahaPerflib implements Adapter {
             return item;
         });
         answer.add("loaders", () -> new Item("loader").number(idOf(one)).number(idOf(one.getClassLoader())));
-        for (Map.Entry<Field, Object> each : one.getStaticFieldValues().entrySet()) {
-            answer.add("statics", () -> value(new Item("static").number(idOf(one)), each.getKey(), each.getValue()));
-        }
+        answer.attempt("statics", () -> {
+            for (Map.Entry<Field, Object> each : one.getStaticFieldValues().entrySet()) {
+                answer.add("statics", value(new Item("static").number(idOf(one)), each.getKey(), each.getValue()));
+            }
+        });
     }
 
     /** Its values are those of the class, then those of each superclass. */

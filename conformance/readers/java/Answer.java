@@ -49,21 +49,33 @@ final class Answer {
         Item item() throws Exception;
     }
 
-    /** Adds what a call gives. A call that fails fails its entry, and no other. */
-    void add(String entry, Call call) {
+    /** Calls of the reader for one entry. */
+    interface Calls {
+        void make() throws Exception;
+    }
+
+    /** Makes calls for an entry. One that fails fails the entry, and no other. */
+    void attempt(String entry, Calls calls) {
         if (failed.containsKey(entry)) {
             return; // the entry is not given, so the rest of it is not asked for
         }
         try {
-            Item item = call.item();
-            if (item != null) {
-                add(entry, item);
-            }
+            calls.make();
         } catch (OutOfMemoryError error) {
             throw error;
         } catch (Throwable error) {
             failed.put(entry, error);
         }
+    }
+
+    /** Adds what a call gives. */
+    void add(String entry, Call call) {
+        attempt(entry, () -> {
+            Item item = call.item();
+            if (item != null) {
+                add(entry, item);
+            }
+        });
     }
 
     void add(String entry, Item item) {

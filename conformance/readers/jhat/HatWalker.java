@@ -77,7 +77,7 @@ abstract class HatWalker implements Adapter {
         for (int i = 0; i < counts.length; i++) {
             answer.count(COUNTS.get(i), counts[i]);
         }
-        roots(snapshot, answer);
+        answer.attempt("roots", () -> roots(snapshot, answer));
     }
 
     private static void roots(Snapshot snapshot, Answer answer) {
@@ -120,9 +120,11 @@ abstract class HatWalker implements Adapter {
             return item;
         });
         answer.add("loaders", () -> new Item("loader").number(one.getId()).number(idOf(one.getLoader())));
-        for (JavaStatic each : one.getStatics()) {
-            answer.add("statics", () -> value(new Item("static").number(one.getId()), each.getField(), each.getValue()));
-        }
+        answer.attempt("statics", () -> {
+            for (JavaStatic each : one.getStatics()) {
+                answer.add("statics", value(new Item("static").number(one.getId()), each.getField(), each.getValue()));
+            }
+        });
     }
 
     /** It puts the fields of superclasses first. */

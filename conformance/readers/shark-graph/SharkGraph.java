@@ -71,15 +71,7 @@ final class SharkGraph implements Adapter {
             answer.count("instances", graph.getInstanceCount());
             answer.count("object_arrays", graph.getObjectArrayCount());
             answer.count("primitive_arrays", graph.getPrimitiveArrayCount());
-            Map<String, Long> roots = new HashMap<>();
-            for (GcRoot root : graph.getGcRoots()) {
-                String kind = kind(root);
-                roots.merge(kind, 1L, Long::sum);
-                if (COUNTS.contains(kind)) {
-                    answer.add("roots", () -> Item.root(kind, root.getId() & mask));
-                }
-            }
-            COUNTS.stream().filter(name -> name.startsWith("ROOT_")).forEach(kind -> answer.count(kind, roots.getOrDefault(kind, 0L)));
+            answer.attempt("roots", () -> roots(graph));
             graph.getClasses().iterator().forEachRemaining(this::classDump);
             for (Iterator<HeapObject.HeapInstance> all = graph.getInstances().iterator(); all.hasNext();) {
                 HeapObject.HeapInstance one = all.next();
@@ -101,6 +93,18 @@ final class SharkGraph implements Adapter {
                 answer.add("primitive_arrays",
                         () -> SharkArrays.elements(id(new Item("primitive array"), array.getObjectId()), array.readRecord()));
             }
+        }
+
+        private void roots(CloseableHeapGraph graph) {
+            Map<String, Long> roots = new HashMap<>();
+            for (GcRoot root : graph.getGcRoots()) {
+                String kind = kind(root);
+                roots.merge(kind, 1L, Long::sum);
+                if (COUNTS.contains(kind)) {
+                    answer.add("roots", () -> Item.root(kind, root.getId() & mask));
+                }
+            }
+            COUNTS.stream().filter(name -> name.startsWith("ROOT_")).forEach(kind -> answer.count(kind, roots.getOrDefault(kind, 0L)));
         }
 
         /** Its class JniGlobal is ROOT_JNI_GLOBAL. */
@@ -127,11 +131,13 @@ final class SharkGraph implements Adapter {
             });
             answer.add("loaders",
                     () -> id(id(new Item("loader"), one.getObjectId()), one.readRecord().getClassLoaderId()));
-            for (Iterator<HeapField> all = one.readStaticFields().iterator(); all.hasNext();) {
-                HeapField field = all.next();
-                answer.add("statics",
-                        () -> value(id(new Item("static"), one.getObjectId()).text(field.getName()), field.getValue().getHolder()));
-            }
+            answer.attempt("statics", () -> {
+                for (Iterator<HeapField> all = one.readStaticFields().iterator(); all.hasNext();) {
+                    HeapField field = all.next();
+                    Item item = id(new Item("static"), one.getObjectId()).text(field.getName());
+                    answer.add("statics", value(item, field.getValue().getHolder()));
+                }
+            });
         }
 
         private Item instance(HeapObject.HeapInstance one) {

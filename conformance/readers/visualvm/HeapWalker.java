@@ -117,10 +117,10 @@ abstract class HeapWalker implements Adapter {
         answer.count("object_arrays", objectArrays);
         answer.count("primitive_arrays", primitiveArrays);
         if (counts().contains("objects")) {
-            answer.count("objects", heap.getSummary().getTotalLiveInstances());
+            answer.attempt("objects", () -> answer.count("objects", heap.getSummary().getTotalLiveInstances()));
         }
         if (counts().contains("roots")) {
-            roots(heap, answer);
+            answer.attempt("roots", () -> roots(heap, answer));
         }
     }
 
@@ -188,11 +188,9 @@ abstract class HeapWalker implements Adapter {
         return true;
     }
 
-    @SuppressWarnings("unchecked")
     private static void classDump(JavaClass one, Answer answer) {
-        long id = one.getJavaClassId();
         answer.add("classes", () -> {
-            Item item = new Item("class").number(id).className(one.getName());
+            Item item = new Item("class").number(one.getJavaClassId()).className(one.getName());
             item.number(one.getSuperClass() == null ? 0 : one.getSuperClass().getJavaClassId());
             for (Object each : one.getFields()) {
                 Field field = (Field) each;
@@ -202,7 +200,12 @@ abstract class HeapWalker implements Adapter {
             }
             return item;
         });
-        answer.add("loaders", () -> new Item("loader").number(id).number(idOf(one.getClassLoader())));
+        answer.add("loaders", () -> new Item("loader").number(one.getJavaClassId()).number(idOf(one.getClassLoader())));
+        answer.attempt("statics", () -> statics(one, answer));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void statics(JavaClass one, Answer answer) {
         List<FieldValue> values = (List<FieldValue>) (List<?>) one.getStaticFieldValues();
         for (int i = 0; i < values.size(); i++) {
             FieldValue value = values.get(i);
@@ -211,7 +214,7 @@ abstract class HeapWalker implements Adapter {
                 answer.add("statics", () -> { // of several with one name it gives the first
                     boolean typed = isFloating(value) && isOnly(values, at, 0, at);
                     Object object = typed ? one.getValueOfStaticField(value.getField().getName()) : null;
-                    return value(new Item("static").number(id), value, object);
+                    return value(new Item("static").number(one.getJavaClassId()), value, object);
                 });
             }
         }
