@@ -14,7 +14,8 @@ from itertools import combinations, islice
 
 from hprof_conformance import gold
 from hprof_conformance.cases import Case
-from hprof_conformance.outcomes import Difference
+from hprof_conformance.outcomes import Difference, root_kinds
+from hprof_conformance.protocol import Hello
 from hprof_corpus.digest import PARTS, Content, Digest, References, hash_of, identity, part
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
@@ -186,6 +187,11 @@ def _signed(number: int) -> int:
     return number | 0xFFFFFFFF00000000 if number >> 31 == 1 else number
 
 
+def _name_made_up(item: Parts) -> Parts:
+    name = f"unknown-name@0x{int.from_bytes(item[1], 'big'):x}"
+    return _changed(item, {2: name.encode("utf-16-be")}) if item[0] == b"class" else item
+
+
 def _own_id_null(item: Parts) -> Parts:
     return _changed(item, {1: bytes(8)}) if _IDS.get(item[0], {}).get(1) == "ID" else item
 
@@ -198,6 +204,8 @@ _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "each half of a surrogate pair is U+FFFD": lambda item: _by_type(item, [_CHAR], lambda data, _: _replaced(data, b"\xff\xfd")),
     "each NaN is canonical": lambda item: _by_type(item, [_FLOAT, _DOUBLE], _canonical),
     "the class has no name": lambda item: _changed(item, {2: b""}) if item[0] == b"class" else item,
+    "the name is made up": _name_made_up,
+    "the class is made up": lambda item: _changed(item, {2: b"\xff" * 8}) if item[0] == b"object array" else item,
     "the array has no class": lambda item: _changed(item, {2: bytes(8)}) if item[0] == b"object array" else item,
     "the loader is null": lambda item: _changed(item, {2: bytes(8)}) if item[0] == b"loader" else item,
     "the superclass is none": lambda item: _changed(item, {3: bytes(8)}) if item[0] == b"class" else item,
@@ -336,9 +344,20 @@ class Explainer:
                 return f"element {at // width} of {self._item(right)} is {_value(other, kind)}, not {_value(one, kind)}"
         return ""
 
-    def explain(self, entry: str, found: str, expected: str) -> str:
-        """Empty where no guess leads from one digest to the other."""
+    def _of_kinds(self, kinds: Iterable[str]) -> str:
+        """The entry that has the roots of these kinds alone."""
+        entry = " ".join(["roots", *kinds])
+        if entry not in self._parts:
+            kept = self._parts[entry] = Kept()
+            for item in self._parts["roots"].items:
+                if item[1].decode() in kinds:
+                    kept.add(b"".join(map(part, item)))
+        return entry
+
+    def explain(self, entry: str, found: str, expected: str, kinds: Iterable[str] = ()) -> str:
+        """Empty where no guess leads from one digest to the other. `kinds`: of roots, those that the reader gives; none for all."""
         one, other = _DIGEST.fullmatch(found), _DIGEST.fullmatch(expected)
+        entry = self._of_kinds(kinds) if entry == "roots" and kinds else entry
         kept = self._parts.get(entry)
         if not one or not other or kept is None or kept.count != int(other[1]) or kept.sum != int(other[2], 16):
             return ""
@@ -353,14 +372,18 @@ class Explainer:
         return self._changed(entry, delta)
 
     def _missing(self, kept: Kept, number: int, delta: int) -> str:
-        """That all items of one class or one type of elements are missing, if it is so."""
+        """That all items are missing, or of one class or one type of elements all, or all except one, if it is so."""
         groups: dict[bytes, list[Parts]] = {}
         for item in kept.items:
             groups.setdefault(item[1 if item[0] in (b"static", b"constant", b"root") else 2], []).append(item)
         for items in groups.values():
             if len(items) == number and (sum(map(_hash, items)) + delta) % _SUMS == 0:
                 return f"all {number} of one kind are missing, such as {self._item(items[0])}"
-        return ""
+            rest = (sum(map(_hash, items)) + delta) % _SUMS
+            left = [item for item in items if len(items) == number + 1 and _hash(item) == rest]
+            if left:
+                return f"of {len(items)} of one kind one is left, {self._item(left[0])}"
+        return f"all {number} are missing, such as {self._item(kept.items[0])}" if not (kept.sum + delta) % _SUMS else ""
 
     def _examples(self, words: str, changed: list[tuple[Parts, Parts]]) -> str:
         some = "; ".join(self._difference(item, wrong) for item, wrong in changed[:_MOST])
@@ -399,12 +422,13 @@ class Explainer:
             yield from (((_hash(wrong) - old) % _SUMS, ("", [(item, wrong)])) for item, old, wrong in islice(tries, most))
 
 
-def in_words(of_a_dump: tuple[Case, list[tuple[str, Difference]]]) -> list[str]:
-    """Of differences that readers have in one dump, each with the form of its references: each in words, or empty."""
+def in_words(of_a_dump: tuple[Case, list[tuple[Hello, Difference]]]) -> list[str]:
+    """Of differences that readers have in one dump, each with the reader's hello: each in words, or empty."""
     case, asked = of_a_dump
     explainers: dict[str, Explainer] = {}
     found = []
-    for references, one in asked:
+    for hello, one in asked:
+        references = hello.references
         if references not in explainers:
             raw = memoryview(case.file.read_bytes() if case.member is None else gold.unpacked(case.file, case.member))
             try:
@@ -413,5 +437,5 @@ def in_words(of_a_dump: tuple[Case, list[tuple[str, Difference]]]) -> list[str]:
                 )
             except FramingError:
                 return [""] * len(asked)  # no digest is known either
-        found.append(explainers[references].explain(one.what, one.found, one.expected))
+        found.append(explainers[references].explain(one.what, one.found, one.expected, root_kinds(hello.counts)))
     return found

@@ -76,9 +76,14 @@ def _words(entry: Entry) -> str:
     return f"{entry.count} items, {entry.sum}"
 
 
+def root_kinds(counts: list[str]) -> list[str]:
+    """The kinds of roots that a reader counts. If there are none, its digest has the roots of all kinds."""
+    return [one for one in ROOTS if one in counts]
+
+
 def _right(truth: dict[str, Entry], name: str, counts: list[str]) -> Entry:
     """Of roots: those of the kinds that the reader counts, or of all if it counts no kind."""
-    kinds = [one for one in ROOTS if one in counts]
+    kinds = root_kinds(counts)
     if name != "roots" or not kinds:
         return truth[name]
     some = [truth[one] for one in kinds if one in truth]

@@ -116,8 +116,8 @@ def _words(rows: list[Row], jobs: int) -> dict[tuple[str, str, str], str]:
             if cell.verdict.outcome != UNSUPPORTED:
                 asked.setdefault(cell.case.name, []).extend((row, cell, one) for one in cell.verdict.differences)
     asked = {name: some for name, some in asked.items() if some}
-    forms = {row.reader.name: row.hello.references for row in rows if row.hello}
-    wrong = [(some[0][1].case, [(forms[row.reader.name], one) for row, _, one in some]) for some in asked.values()]
+    hellos = {row.reader.name: row.hello for row in rows if row.hello}
+    wrong = [(some[0][1].case, [(hellos[row.reader.name], one) for row, _, one in some]) for some in asked.values()]
     found: dict[tuple[str, str, str], str] = {}
     all_words = steps.in_processes("differences in words", in_words, wrong, jobs)
     for (name, some), words in zip(asked.items(), all_words, strict=True):

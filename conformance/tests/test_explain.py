@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import pytest
 from built import ROOT
 
-from hprof_conformance.explain import Explainer
+from hprof_conformance.explain import Explainer, Kept, Parts
 from hprof_corpus.assembler import assemble
-from hprof_corpus.digest import Content, identity
+from hprof_corpus.digest import PARTS, Content, identity, part
 
 
 def words(right: str, change: tuple[bytes, bytes], entry: str) -> str:
@@ -107,6 +108,53 @@ def test_all_instances_of_a_class_are_missing() -> None:
     truth = identity(Content(data), "exact")["instances"]
     said = Explainer(data, "exact").explain("instances", f"0 items, {0:032x}", f"{truth.count} items, {truth.sum:032x}")
     assert said.startswith("all 2 of one kind are missing, such as instance 0x") and said.endswith(" of A"), said
+
+
+def told_missing(data: memoryview, entry: str, left: Callable[[Parts], bool], *kinds: str) -> str:
+    """Of a reader that gives some of the items, and of roots those of some kinds."""
+    found = Kept()
+    items = {name: Kept() for name in PARTS}
+    identity(Content(data), "exact", items)
+    truth = Kept()
+    for item in items[entry].items:
+        if not kinds or item[1].decode() in kinds:
+            truth.add(b"".join(map(part, item)))
+            if left(item):
+                found.add(b"".join(map(part, item)))
+    said, right = (f"{one.count} items, {one.sum:032x}" for one in (found, truth))
+    return Explainer(data, "exact").explain(entry, said, right, kinds)
+
+
+def test_all_items_of_several_kinds_are_missing() -> None:
+    data = memoryview((ROOT / "corpus" / "valid/thread-root-after-locals-102-id8.hprof").read_bytes())
+    assert told_missing(data, "roots", lambda _: False) == "all 5 are missing, such as ROOT_JAVA_FRAME of 0x300010"
+
+
+def test_roots_of_some_kinds() -> None:
+    """A reader is compared by those that it counts."""
+    data = memoryview((ROOT / "corpus" / "valid/thread-root-after-locals-102-id8.hprof").read_bytes())
+    kinds = ("ROOT_JAVA_FRAME", "ROOT_NATIVE_STACK", "ROOT_STICKY_CLASS")
+    said = told_missing(data, "roots", lambda item: item[1] != b"ROOT_JAVA_FRAME", *kinds)
+    assert said == "ROOT_JAVA_FRAME of 0x300010 is missing"
+
+
+def test_of_the_items_of_a_class_one_is_left() -> None:
+    data = memoryview((ROOT / "corpus" / "valid/statics-and-constants-many.hprof").read_bytes())
+    seen: list[Parts] = []
+
+    def third(item: Parts) -> bool:
+        seen.append(item)
+        return len(seen) == 3
+
+    assert told_missing(data, "statics", third).startswith("of 400 of one kind one is left, static field ")
+
+
+def test_names_and_classes_that_a_reader_makes_up() -> None:
+    right = IDS.replace("id-size 4", "id-size 8")
+    said = of_texts(right, right.replace("0x40 class 0x10", "0x40 class 0xffffffffffffffff"), "object_arrays")
+    assert said == "the class is made up: the class of object array 0x40 of A is 0xffffffffffffffff, not A"
+    said = of_texts(right, right.replace('$B "B"', '$B "unknown-name@0x20"'), "classes")
+    assert said == "the name is made up: class B: unknown-name@0x20, not B"
 
 
 IDS = """hprof "JAVA PROFILE 1.0.2" id-size 4 time 0

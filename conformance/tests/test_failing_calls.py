@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from built import ROOT
 
-from hprof_corpus.truth import ROOTS
-
 from hprof_conformance import readers
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.protocol import Reply
 from hprof_conformance.session import Session
+from hprof_corpus.truth import ROOTS
 
 DUMP = "valid/two-dumps-of-a-jvm-101-id4.hprof"  # with items of each kind
 NAMES = {  # by entry: where its items are made

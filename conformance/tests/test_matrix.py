@@ -92,7 +92,8 @@ def accepted(instances: int = 2, entry: Entry = ONE, notices: list[str] | None =
         ("reject", Reply("a/b", "accepted", counts={"instances": 1}, digests={"object_arrays": ONE}, failed={"statics": "no"}),
          outcomes.SILENT_LOSS),  # it never gives static fields
         ("accept", Reply("a/b", "accepted", digests={"object_arrays": ONE}, failed={"instances": "no"}), outcomes.REFUSED_PARTLY),
-        ("accept", Reply("a/b", "accepted", digests={"object_arrays": NOTHING}, failed={"instances": "no"}), outcomes.WRONG_CONTENT),
+        ("accept", Reply("a/b", "accepted", digests={"object_arrays": NOTHING}, failed={"instances": "no"}),
+         outcomes.WRONG_CONTENT),
         ("reject", Reply("a/b", "accepted", digests={"object_arrays": ONE}, failed={"instances": "no"}), outcomes.NOTICED),
         ("either", accepted(), outcomes.COUNTS_RIGHT),
         ("either", accepted(entry=NOTHING), outcomes.COUNTS_RIGHT),
