@@ -72,11 +72,19 @@ def _archive(dumps: list[Gold]) -> bytes:
     return lzma.compress(whole.getvalue(), filters=_FILTERS)
 
 
-def keep(root: Path, producer: str, dumps: list[Gold]) -> None:
-    """In place of what was kept of the producer."""
+def _kept(root: Path, name: str) -> Gold:
+    one = index(root)[name]
+    said = facts_of(root, name) if "member" in one else []
+    return Gold(name, one["about"], one["should"], one["rules"], read(root, name), said)
+
+
+def keep(root: Path, producer: str, made: list[Gold], names: list[str]) -> None:
+    """In place of what was kept of the producer. Of the dumps that `names` lists, those that were not made stay as they are."""
     folder = folder_of(root)
     folder.mkdir(exist_ok=True)
-    known = {name: one for name, one in index(root).items() if one["producer"] != producer}
+    known, new = index(root), {one.name: one for one in made}
+    dumps = [new[name] if name in new else _kept(root, name) for name in names if name in new or name in known]
+    known = {name: one for name, one in known.items() if one["producer"] != producer}
     gzipped = [one for one in dumps if is_gzip(memoryview(one.data))]  # its members are part of what a reader must read
     plain = [one for one in dumps if one not in gzipped]
     files = {one.name: (folder / f"{one.name}.hprof.gz", one.data) for one in gzipped}

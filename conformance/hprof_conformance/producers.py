@@ -195,12 +195,18 @@ def _about(setting: Setting, version: str, way: str) -> str:
 def _gold(setting: Setting, version: str, dump: Dump, checked: Json) -> Gold:
     """A reader may refuse a dump that is invalid even in the producer's profile."""
     assert dump.file is not None
-    way = dump.how
-    name = "-".join(word for word in (setting.producer.name, *way.split("-")) if word != ways.SMALL)
+    name, about = _gold_name(setting.producer.name, dump.how), _about(setting, version, dump.how)
     should = "accept" if checked["valid"] else "either"
-    return Gold(
-        name, _about(setting, version, way), should, list(checked["in_profile"]), dump.file.read_bytes(), facts.lines(dump.facts)
-    )
+    return Gold(name, about, should, list(checked["in_profile"]), dump.file.read_bytes(), facts.lines(dump.facts))
+
+
+def _gold_name(producer: str, way: str) -> str:
+    return "-".join(word for word in (producer, *way.split("-")) if word != ways.SMALL)
+
+
+def _gold_names(root: Path, producer: str) -> list[str]:
+    """Of all dumps of the producer that are kept, also of those that a run does not make."""
+    return [_gold_name(producer, way) for one in read_producers(root) if one.name == producer for way in one.gold]
 
 
 def _failed(found: Json, error: Exception) -> Json:
@@ -255,7 +261,7 @@ def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if gold and [one["how"] for one in found["dumps"]] == producer.ways:
-        keep(root, producer.name, kept)
+        keep(root, producer.name, kept, _gold_names(root, producer.name))
     _compare(root, producer, found, accept)
     return found
 

@@ -265,3 +265,30 @@ def test_every_gold_dump_is_in_the_index() -> None:
         with tarfile.open(folder / file, "r:xz") as archive:
             dumps = {name for name in archive.getnames() if name.endswith(".hprof")}
         assert dumps == {one["member"] for one in INDEX.values() if one["file"] == file}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in INDEX if name.endswith(ways.ALL_ODD)))
+def test_a_gold_dump_of_all_odd_content_has_every_kind(name: str) -> None:
+    """The index says so, and the program itself: the kinds of today, not those of the day when the dump was made."""
+    arguments, said = INDEX[name]["about"].partition(",")[0].split(), "\n".join(gold.facts_of(ROOT, name))
+    kinds = set(ways.KINDS_OF_ODD.values())
+    assert {*arguments} == {"Everything", ways.SMALL, *kinds}
+    assert {kind for kind in kinds if f"\tOdd${kind}" in said} == kinds
+
+
+def test_a_gold_dump_made_anew_leaves_the_others_of_its_producer(tmp_path: Path) -> None:
+    (tmp_path / "conformance").mkdir()
+    names, packed = ["a", "a-gz", "a-odd", "a-new"], gzip.compress(b"packed")
+    data = {"a": b"1", "a-gz": packed, "a-odd": b"2"}
+    gold.keep(tmp_path, "a", [gold.Gold(name, "about", "accept", [], one, ["said"]) for name, one in data.items()], names)
+    gold.keep(tmp_path, "b", [gold.Gold("b", "about", "accept", [], b"3", [])], ["b"])
+    before = gold.index(tmp_path)
+    gold.keep(tmp_path, "a", [gold.Gold("a-odd", "other", "either", ["REC-001"], b"4", ["more"])], names)
+    after = gold.index(tmp_path)
+    assert {name: gold.read(tmp_path, name) for name in after} == {"a": b"1", "a-gz": packed, "a-odd": b"4", "b": b"3"}
+    assert gold.facts_of(tmp_path, "a") == ["said"] and gold.facts_of(tmp_path, "a-odd") == ["more"]
+    assert after == {**before, "a-odd": {**before["a-odd"], "about": "other", "should": "either", "rules": ["REC-001"]}}
+    with tarfile.open(gold.folder_of(tmp_path) / "a.tar.xz", "r:xz") as archive:
+        assert archive.getnames() == ["a.hprof", "a.facts", "a-odd.hprof", "a-odd.facts"]
+    gold.keep(tmp_path, "a", [], ["a"])  # its producer.toml names no other
+    assert {*gold.index(tmp_path)} == {"a", "b"}
