@@ -202,6 +202,7 @@ _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "as standard UTF-8: U+0000 is twice U+FFFD, each half of a surrogate pair once": lambda item: _names_as_standard(item, 1),
     "as standard UTF-8: U+0000 is twice U+FFFD, each half of a surrogate pair thrice": lambda item: _names_as_standard(item, 3),
     "each half of a surrogate pair is U+FFFD": lambda item: _by_type(item, [_CHAR], lambda data, _: _replaced(data, b"\xff\xfd")),
+    "each half of a surrogate pair is left out": lambda item: _by_type(item, [_CHAR], lambda data, _: _replaced(data, b"")),
     "each NaN is canonical": lambda item: _by_type(item, [_FLOAT, _DOUBLE], _canonical),
     "the class has no name": lambda item: _changed(item, {2: b""}) if item[0] == b"class" else item,
     "the name is made up": _name_made_up,

@@ -110,6 +110,9 @@ PLANTED = [  # the reader; what is in its sources; what replaces it
     ("hprof-analyzer", "for (id, each) in &dump.strings {", "for (id, each) in dump.strings.iter().skip(1) {"),
     ("hprof-analyzer", '(heap::ROOT_MONITOR_USED, "ROOT_MONITOR_USED")', '(heap::ROOT_STICKY_CLASS, "ROOT_MONITOR_USED")'),
     ("hprof-analyzer", "dump.gc_root_tag_counts.values().sum()", "dump.gc_root_addrs.len() as u64"),
+    ("hprof-analyzer", ".number(declaring)", ".number(class)"),
+    ("hprof-analyzer", "(whole()? as i16)", "(whole()?.abs() as i16)"),
+    ("hprof-analyzer", "bytes.extend(value(of, each)?);", "bytes.extend(vec![0; value(of, each)?.len()]);"),
     (  # one letter of a class name
         "hprof-analyzer",
         "if each == unit('.') { unit('/') } else { each }",

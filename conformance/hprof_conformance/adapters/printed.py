@@ -27,7 +27,7 @@ DIGESTS = {
         *("strings", "classes", "loaders", "statics", "instances", "instance_bytes"),
         *("object_arrays", "primitive_arrays", "roots"),
     ],
-    "hprof-analyzer": ["strings", "classes", "loaders"],
+    "hprof-analyzer": ["strings", "classes", "loaders", "instances", "object_arrays", "primitive_arrays"],
 }
 UNSUPPORTED = {
     "jvm-hprof": {"gzip": "reads bytes of a plain dump", "version-1.0.3": "knows HotSpot's sub-records only"},
