@@ -1,0 +1,469 @@
+/* The hint of the summary, where bytes of a dump were lost or never written: at the borders of what it may say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "dump.h"
+#include "hprof/hprof.h"
+
+#define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
+#define TRUNCATED "the dump was truncated (" EARLY_END ")"
+
+enum { SECTOR = 512, NEAR = 16, HEADER = 9, INSTANCE = 25, CLASS = 0x1000, FIRST = 0x10000 };
+
+static const char ZEROS[] = "zeros are where records should be";
+
+static void check_in(const struct bytes *dump, size_t profile, char hint[512])
+{
+    struct hprof_options options;
+    struct hprof_summary summary;
+
+    hprof_options_init(&options);
+    options.profile = profile;
+    hprof_summary_init(&summary);
+    (void)hprof_validate_memory(dump->at, dump->size, false, &options, &summary);
+    snprintf(hint, 512, "%s", summary.hint ? summary.hint : "");
+}
+
+static void check(const struct bytes *dump, char hint[512])
+{
+    check_in(dump, hprof_profile_find("auto"), hint);
+}
+
+static bool begins_with(const char *text, const char *words)
+{
+    return !strncmp(text, words, strlen(words));
+}
+
+/* Whether a sector begins shortly before. */
+static bool is_near(size_t offset)
+{
+    return offset % SECTOR < NEAR;
+}
+
+static size_t row_of_zeros(const struct bytes *b, size_t from)
+{
+    size_t end = from;
+
+    while (!b->at[end])
+        end++;
+    return end - from;
+}
+
+/* What precedes a heap dump, in `pad` bytes more. */
+static void put_definitions(struct bytes *b, size_t pad)
+{
+    char text[2 * SECTOR] = "";
+
+    memset(text, 'x', pad);
+    put_header(b);
+    put_string(b, 1, "A");
+    put_string(b, 2, text);
+    put_class(b, 1, CLASS, 1);
+    put_class(b, 2, CLASS + 8, 1);
+}
+
+static void put_instances(struct bytes *b, unsigned first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        put_instance(b, FIRST + 8 * (first + i), CLASS, 0);
+}
+
+static void put_array(struct bytes *b, uint64_t id, uint32_t count, const uint8_t *elements, size_t n)
+{
+    put(b, 1, 0x23);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 4, count);
+    put(b, 1, 8); /* byte */
+    append(b, elements, n);
+}
+
+/* Elements are IDs from `first` on, 8 bytes apart. */
+static void put_object_array(struct bytes *b, uint64_t id, uint32_t count, uint64_t first)
+{
+    put(b, 1, 0x22);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 4, count);
+    put(b, 8, CLASS);
+    for (uint32_t i = 0; i < count; i++)
+        put(b, 8, first + 8 * (uint64_t)i);
+}
+
+/* A class with fields whose names are not defined. */
+static void put_fields(struct bytes *b, unsigned fields)
+{
+    put_class_dump(b, CLASS + 8, 0, fields);
+    put_at(b->at + b->size - 2, 2, fields);
+    for (unsigned i = 0; i < fields; i++) {
+        put(b, 8, 0x900 + i);
+        put(b, 1, 8);
+    }
+}
+
+static size_t open_heap(struct bytes *b)
+{
+    size_t record = open_record(b, 0x1c);
+
+    put(b, 1, 0x05);
+    put(b, 8, CLASS);
+    put_class_dump(b, CLASS, 0, 0);
+    return record;
+}
+
+static void end_heap(struct bytes *b, size_t record)
+{
+    close_record(b, record);
+    record = open_record(b, 0x1c);
+    put_instances(b, 1000, 200);
+    close_record(b, record);
+    close_record(b, open_record(b, 0x2c));
+}
+
+/* Zeros in place of instances, from the beginning of one on. Where the rest of the last one is zeros too, all of them may be the
+ * last elements of an array, unless they begin or end near a border of sectors. */
+static void zeros_are_named_if_they_fill_a_sector(void **state)
+{
+    (void)state;
+    for (unsigned pad = 0; pad < SECTOR; pad += 37)
+        for (unsigned zeros = 1; zeros < 3 * SECTOR; zeros += zeros < SECTOR - 40 || zeros > SECTOR + 40 ? 7 : 1) {
+            struct bytes b = {0};
+            char hint[512];
+            size_t record, from, next, row;
+
+            put_definitions(&b, pad);
+            record = open_heap(&b);
+            put_instances(&b, 0, 100);
+            from = b.size;
+            put_instances(&b, 100, 200);
+            end_heap(&b, record);
+            memset(b.at + from, 0, zeros);
+            next = from + (zeros + INSTANCE - 1) / INSTANCE * INSTANCE;
+            check(&b, hint);
+            row = row_of_zeros(&b, from);
+            assert_int_equal(begins_with(hint, ZEROS), row >= SECTOR && (is_near(from) || is_near(next) || row < next - from));
+            free(b.at);
+        }
+}
+
+/* The count of an array is too small, and its last elements are zeros. */
+static void zeros_between_sub_records_may_be_of_an_array(void **state)
+{
+    (void)state;
+    for (unsigned pad = 0; pad < SECTOR; pad++) {
+        static const uint8_t none[2 * SECTOR];
+        struct bytes b = {0};
+        char hint[512];
+        size_t record, from, zeros = SECTOR + 100;
+        bool near;
+
+        put_definitions(&b, pad);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        put_array(&b, 0x20000, 8, none, 8);
+        from = b.size;
+        append(&b, none, zeros);
+        near = is_near(from) || is_near(b.size);
+        put_instances(&b, 100, 200);
+        end_heap(&b, record);
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, ZEROS), near);
+        free(b.at);
+    }
+}
+
+static void size_in_words(char to[32], size_t bytes)
+{
+    if (bytes < 1024)
+        snprintf(to, 32, "%zu byte%s", bytes, bytes == 1 ? "" : "s");
+    else
+        snprintf(to, 32, "%zu KB", (bytes + 512) / 1024);
+}
+
+/* Bytes of a heap dump record are lost, from within an instance on. */
+static void lost_bytes_are_counted(void **state)
+{
+    (void)state;
+    for (unsigned lost = 1; lost < 3000; lost += lost < 60 ? 1 : 41)
+        for (unsigned within = 1; within < INSTANCE; within += 5) {
+            struct bytes b = {0};
+            char hint[512], size[32], expected[512];
+            size_t record, from;
+
+            if (lost % INSTANCE == 0 || lost % INSTANCE == HEADER) /* the stated end is then one of a later instance */
+                continue;
+            put_definitions(&b, 0);
+            record = open_heap(&b);
+            put_instances(&b, 0, 100);
+            from = b.size + within;
+            put_instances(&b, 100, 400);
+            end_heap(&b, record);
+            memmove(b.at + from, b.at + from + lost, b.size - from - lost);
+            b.size -= lost;
+            check(&b, hint);
+            size_in_words(size, lost);
+            snprintf(expected, sizeof expected,
+                     "about %s %s missing in the heap dump record at 0x%zx: a part in the middle was lost", size,
+                     lost == 1 ? "is" : "are", record - HEADER);
+            assert_string_equal(hint, expected);
+            free(b.at);
+        }
+}
+
+/* Bytes that are nothing are between two sub-records. */
+static void inserted_bytes_are_counted(void **state)
+{
+    (void)state;
+    for (unsigned more = 1; more < 3000; more += more < 60 ? 1 : 41) {
+        struct bytes b = {0};
+        char hint[512], size[32], expected[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        put_instances(&b, 100, 400);
+        close_record(&b, record);
+        b.size -= (size_t)400 * INSTANCE;
+        for (unsigned i = 0; i < more; i++)
+            put(&b, 1, 0xee);
+        put_instances(&b, 100, 400);
+        close_record(&b, open_record(&b, 0x2c));
+        check(&b, hint);
+        size_in_words(size, more);
+        snprintf(expected, sizeof expected,
+                 "the heap dump record at 0x%zx has about %s too many: bytes were inserted, or the next header was lost",
+                 record - HEADER, size);
+        assert_string_equal(hint, expected);
+        free(b.at);
+    }
+}
+
+/* A part is lost with the header of the next record. What is left of that one is told from bytes that are too many by its size. */
+static void a_record_goes_on(void **state)
+{
+    enum { LEAST_RECORD = 512, LOST = 60 * INSTANCE - 3 };
+    unsigned told = 0, all = 0;
+
+    (void)state;
+    for (unsigned rest = LOST + 1; rest < LOST + 2 * LEAST_RECORD; rest++) {
+        struct bytes b = {0};
+        char hint[512], size[32], expected[512];
+        size_t record, from, until;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        from = b.size + 3;
+        put_instances(&b, 100, 60);
+        end_heap(&b, record);
+        until = b.size - HEADER - rest;
+        memmove(b.at + from, b.at + until, b.size - until);
+        b.size -= until - from;
+        check(&b, hint);
+        size_in_words(size, rest - LOST);
+        snprintf(
+            expected, sizeof expected,
+            rest - LOST < LEAST_RECORD
+                ? "the heap dump record at 0x%zx has about %s too many: bytes were inserted, or the next header was lost"
+                : "the heap dump record at 0x%zx goes on for %s: a part in the middle was lost, with the header of the next "
+                  "record",
+            record - HEADER, size);
+        if (begins_with(hint, "the heap dump record at ")) {
+            assert_string_equal(hint, expected);
+            told++;
+        }
+        all++;
+        free(b.at);
+    }
+    assert_true(told > all / 2); /* in the others, more is wrong by chance */
+}
+
+enum piece { WHOLE, IN_HEADER, BETWEEN_DEFINITIONS, IN_DEFINITION, BETWEEN_OBJECTS, IN_OBJECT, NO_END, IN_END, PIECES };
+
+/* A piece of the dump ends here; all cuts before this offset, from the last piece on, are within it. */
+static void end_piece(uint8_t *where, const struct bytes *b, size_t *from, enum piece within, enum piece at)
+{
+    memset(where + *from, within, b->size - *from);
+    where[b->size] = (uint8_t)at;
+    *from = b->size + 1;
+}
+
+/* A dump is cut at each byte; more bytes follow its end. */
+static void a_cut_is_told_by_where_it_is(void **state)
+{
+    static const char *const hints[PIECES] = {
+        [WHOLE] = "",
+        [IN_HEADER] = "the disk was full, or the VM was killed at once",
+        [BETWEEN_DEFINITIONS] = "the VM was killed, or the disk was full, before the heap dump was written",
+        [IN_DEFINITION] = TRUNCATED " before its objects: they may be in parts, FILE.p0 and so on",
+        [BETWEEN_OBJECTS] = TRUNCATED ", a part in the middle was lost, or a length is wrong",
+        [IN_OBJECT] = EARLY_END,
+        [NO_END] = "a missing HEAP_DUMP_END: the dump was interrupted, or the merge of its parts was not finished",
+        [IN_END] = TRUNCATED ", or other bytes were appended",
+    };
+    struct bytes b = {0};
+    uint8_t where[2048];
+    size_t record, from = 0, end;
+    char hint[512];
+
+    (void)state;
+    put_header(&b);
+    end_piece(where, &b, &from, IN_HEADER, BETWEEN_DEFINITIONS);
+    put_string(&b, 1, "A");
+    end_piece(where, &b, &from, IN_DEFINITION, BETWEEN_DEFINITIONS);
+    put_class(&b, 1, CLASS, 1);
+    end_piece(where, &b, &from, IN_DEFINITION, BETWEEN_DEFINITIONS);
+    record = open_record(&b, 0x1c);
+    end_piece(where, &b, &from, IN_DEFINITION, BETWEEN_OBJECTS);
+    put(&b, 1, 0x05);
+    put(&b, 8, CLASS);
+    end_piece(where, &b, &from, IN_OBJECT, BETWEEN_OBJECTS);
+    put_class_dump(&b, CLASS, 0, 0);
+    end_piece(where, &b, &from, IN_OBJECT, BETWEEN_OBJECTS);
+    for (unsigned i = 0; i < 20; i++) {
+        put_instances(&b, i, 1);
+        end_piece(where, &b, &from, IN_OBJECT, BETWEEN_OBJECTS);
+    }
+    put_array(&b, 0x30000, 30, (const uint8_t *)"abcdefghijabcdefghijabcdefghij", 30);
+    end_piece(where, &b, &from, IN_OBJECT, NO_END);
+    close_record(&b, record);
+    close_record(&b, open_record(&b, 0x2c));
+    end_piece(where, &b, &from, IN_END, WHOLE);
+    end = b.size;
+    for (b.size = 0; b.size <= end; b.size++) {
+        check(&b, hint);
+        assert_string_equal(hint, hints[where[b.size]]);
+    }
+    for (b.size = end; b.size < end + 40;) {
+        put(&b, 1, 0xee);
+        check(&b, hint);
+        assert_string_equal(
+            hint, "bytes follow the end of the dump: something was appended to it, or it was written over a longer file");
+    }
+    free(b.at);
+}
+
+/* A heap in which nothing is reachable; a sample of a few objects needs no roots. */
+static void objects_without_roots(void **state)
+{
+    (void)state;
+    for (unsigned objects = 1; objects < 40; objects++)
+        for (unsigned roots = 0; roots < 2; roots++) {
+            struct bytes b = {0};
+            char hint[512];
+            size_t record;
+
+            put_definitions(&b, 0);
+            record = open_record(&b, 0x1c);
+            if (roots) {
+                put(&b, 1, 0x05);
+                put(&b, 8, CLASS);
+            }
+            put_class_dump(&b, CLASS, 0, 0);
+            for (unsigned i = 0; i < objects; i++)
+                if (i % 3 == 0)
+                    put_array(&b, FIRST + 8 * i, 2, (const uint8_t *)"ab", 2);
+                else if (i % 3 == 1)
+                    put_instances(&b, i, 1);
+                else
+                    put_object_array(&b, FIRST + 8 * i, 0, 0);
+            close_record(&b, record);
+            close_record(&b, open_record(&b, 0x2c));
+            check(&b, hint);
+            assert_int_equal(begins_with(hint, "no GC root is in the heap dump"), objects >= 16 && !roots);
+            free(b.at);
+        }
+}
+
+static void objects_that_are_missing(void **state)
+{
+    (void)state;
+    for (unsigned missing = 1; missing < 40; missing++) {
+        struct bytes b = {0};
+        char hint[512], strictly[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_object_array(&b, FIRST, missing, 0x50000);
+        end_heap(&b, record);
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, "a whole segment or part of the heap dump was lost"), missing >= 16);
+        check_in(&b, hprof_profile_find("strict"), strictly);
+        assert_string_equal(strictly, "");
+        free(b.at);
+    }
+}
+
+static void strings_that_are_missing(void **state)
+{
+    (void)state;
+    for (unsigned missing = 1; missing < 20; missing++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_fields(&b, missing);
+        end_heap(&b, record);
+        check(&b, hint);
+        assert_true(begins_with(hint, missing < 4 ? "strings are missing that names refer to: their records"
+                                                  : "strings are missing that names refer to: bytes among"));
+        free(b.at);
+    }
+}
+
+/* A program that takes the dump for text replaces each byte from 128 on. One may be a name. */
+static void bytes_that_are_no_utf_8_were_replaced(void **state)
+{
+    (void)state;
+    for (unsigned high = 0; high < 6; high++) {
+        struct bytes b = {0}, c = {0};
+        char hint[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        put_at(b.at + 23, 8, 0x017f00000000);
+        record = open_heap(&b);
+        put_array(&b, FIRST, high, (const uint8_t *)"\x80\x81\xfe\xff\xc0\xdf", high);
+        put_instances(&b, 1, 2);
+        close_record(&b, record);
+        b.at[record - 1] &= 0x7f; /* so the dump is malformed, however many are replaced */
+        close_record(&b, open_record(&b, 0x2c));
+        for (size_t i = 0; i < b.size; i++)
+            if (b.at[i] < 0x80)
+                append(&c, b.at + i, 1);
+            else
+                append(&c, "\xef\xbf\xbd", 3);
+        check(&c, hint);
+        assert_int_equal(begins_with(hint, "transferred as text: bytes that are not UTF-8 were replaced"), high >= 2);
+        free(b.at);
+        free(c.at);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zeros_are_named_if_they_fill_a_sector),
+        cmocka_unit_test(zeros_between_sub_records_may_be_of_an_array),
+        cmocka_unit_test(lost_bytes_are_counted),
+        cmocka_unit_test(inserted_bytes_are_counted),
+        cmocka_unit_test(a_record_goes_on),
+        cmocka_unit_test(a_cut_is_told_by_where_it_is),
+        cmocka_unit_test(objects_without_roots),
+        cmocka_unit_test(objects_that_are_missing),
+        cmocka_unit_test(strings_that_are_missing),
+        cmocka_unit_test(bytes_that_are_no_utf_8_were_replaced),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
