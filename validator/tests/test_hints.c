@@ -450,6 +450,44 @@ static void bytes_that_are_no_utf_8_were_replaced(void **state)
     }
 }
 
+/* A caller keeps the summary longer than the check lasts. One that was compiled before there was room for the text has no hint. */
+static void a_hint_with_numbers_lies_in_the_callers_summary(void **state)
+{
+    static const char expected[] = "about 7 bytes are missing";
+    struct hprof_options options;
+    struct hprof_summary summary, older;
+    struct hprof_feeder *feeder;
+    struct bytes b = {0};
+    size_t record;
+
+    (void)state;
+    put_definitions(&b, 0);
+    record = open_heap(&b);
+    put_instances(&b, 0, 100);
+    end_heap(&b, record);
+    memmove(b.at + record + 500, b.at + record + 507, b.size - record - 507);
+    b.size -= 7;
+    hprof_options_init(&options);
+
+    hprof_summary_init(&summary);
+    (void)hprof_validate_memory(b.at, b.size, false, &options, &summary);
+    assert_ptr_equal(summary.hint, summary.hint_text);
+    assert_memory_equal(summary.hint, expected, strlen(expected));
+
+    hprof_summary_init(&older);
+    older.struct_size = offsetof(struct hprof_summary, hint_text);
+    (void)hprof_validate_memory(b.at, b.size, false, &options, &older);
+    assert_null(older.hint);
+    assert_int_equal(older.errors, summary.errors);
+
+    feeder = hprof_feeder_open(&options);
+    hprof_summary_init(&summary);
+    (void)hprof_feed(feeder, b.at, b.size);
+    (void)hprof_finish(feeder, &summary);
+    assert_ptr_equal(summary.hint, summary.hint_text);
+    free(b.at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +501,7 @@ int main(void)
         cmocka_unit_test(objects_that_are_missing),
         cmocka_unit_test(strings_that_are_missing),
         cmocka_unit_test(bytes_that_are_no_utf_8_were_replaced),
+        cmocka_unit_test(a_hint_with_numbers_lies_in_the_callers_summary),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ def test_an_older_program(expected: list[str], tmp_path: Path) -> None:
     """The last member of each structure did not exist yet."""
     header, changed = STRUCTURE.subn(without_last_member, HEADER)
     assert changed >= 9
-    assert "bool found_lost" not in header and "bool in_baseline" not in header
+    assert "char hint_text" not in header and "bool in_baseline" not in header
     # Without the context of callbacks, which the program does not use.
     assert header.count("void *context;") < HEADER.count("void *context;")
     assert output(build(tmp_path, header)) == expected

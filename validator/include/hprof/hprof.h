@@ -127,9 +127,10 @@ struct hprof_finding {
 };
 
 /* Numbers by rule have room for the rules of later versions. Those from hprof_rule_count() on are 0. */
-enum { HPROF_RULE_ROOM = 256, HPROF_FAILURE_SIZE = 256 };
+enum { HPROF_RULE_ROOM = 256, HPROF_FAILURE_SIZE = 256, HPROF_HINT_SIZE = 256 };
 
-/* The summary of a run. Its strings are valid for ever. */
+/* The summary of a run. Its strings are valid for ever, except a hint that has numbers: it lies in `hint_text` of the summary that
+ * was filled in. */
 struct hprof_summary {
     size_t struct_size;
     enum hprof_status status;
@@ -173,6 +174,7 @@ struct hprof_summary {
     bool is_part;                          /* a part of a dump, FILE.p0 or another, which has no header */
     bool header_lost;                      /* the header is damaged or lost; a repair makes one */
     bool found_lost;                       /* missing objects lie within others; a repair gets them back */
+    char hint_text[HPROF_HINT_SIZE];       /* for `hint`, which is NULL instead if a caller's structure ends before it */
 };
 
 static inline void hprof_summary_init(struct hprof_summary *summary)

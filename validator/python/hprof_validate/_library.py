@@ -24,6 +24,7 @@ from typing import Any
 
 RULE_ROOM = 256
 FAILURE_SIZE = 256
+HINT_SIZE = 256
 NO_OFFSET = (1 << 64) - 1
 VALID, INVALID, USAGE, IO, LIMIT, STOPPED = range(6)
 
@@ -63,6 +64,7 @@ class CSummary(Structure):
         ("missing_undecided", c_bool), ("memory_needed", c_uint64), ("hint", c_char_p), ("failure", c_char * FAILURE_SIZE),
         ("totals", c_uint64 * RULE_ROOM), ("quirks", c_uint64 * RULE_ROOM), ("quirk_notes", c_uint64 * RULE_ROOM),
         ("transfer", c_uint), ("kindest_profile", c_size_t), ("is_part", c_bool), ("header_lost", c_bool), ("found_lost", c_bool),
+        ("hint_text", c_char * HINT_SIZE),
     ]
 
 

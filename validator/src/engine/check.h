@@ -13,6 +13,9 @@ struct engine;
 const char *take_options(struct hprof_options *own, const struct hprof_options *callers);
 const char *why_refused(const struct hprof_options *options, const struct hprof_summary *summary);
 
+/* Copies a summary into the caller's, which may be NULL. */
+void give_summary(struct hprof_summary *to, const struct hprof_summary *own);
+
 /* Nothing was read, so the summary has nothing but the reason. `options` is NULL if they cannot be used. */
 enum hprof_status refuse_check(const struct hprof_options *options, struct hprof_summary *result, enum hprof_status status,
                                const char *reason);

@@ -164,7 +164,6 @@ struct engine {
     uint64_t looked_after;           /* bytes that were looked over after arrays, for lost objects: see may_look_again() */
     bool is_followed;                /* who called reads the dump after the check, by its jumps */
     unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
-    char hint[160];                  /* one that has numbers */
     bool high_bytes;                 /* after a failure there are bytes from 128 on */
     bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */
     bool garbage_after;              /* what follows the last gzip member may have been a member */

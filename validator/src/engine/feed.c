@@ -128,7 +128,7 @@ enum hprof_status hprof_finish(struct hprof_feeder *f, struct hprof_summary *sum
         status = refuse_check(&f->options, summary, f->status, f->refused);
     } else {
         status = engine_conclude(f->engine);
-        give_versioned(summary, &f->summary, sizeof f->summary);
+        give_summary(summary, &f->summary);
     }
     own = f->own;
     if (f->engine)

@@ -190,65 +190,67 @@ static const char *describe_gap(struct engine *e)
     enum { LEAST_RECORD = 512 }; /* bytes: few heap dump records are shorter */
     const unsigned long long at = e->framing.gap.at;
     const uint64_t missing = e->framing.gap.missing, extra = e->framing.gap.extra;
-    char size[32];
+    char size[32], *hint = e->run.summary->hint_text;
 
     if ((e->framing.truncated && !end_is_there(e) && !e->framing.gap.ends_dump) || e->framing.within_subrecord ||
         missing > e->run.sum.bytes) /* the length is wrong */
         return NULL;
     show_size(size, missing ? missing : extra);
     if (missing)
-        snprintf(e->hint, sizeof e->hint,
-                 "about %s %s missing in the heap dump record at 0x%llx: a part in the middle was lost", size,
-                 missing == 1 ? "is" : "are", at);
+        snprintf(hint, HPROF_HINT_SIZE, "about %s %s missing in the heap dump record at 0x%llx: a part in the middle was lost",
+                 size, missing == 1 ? "is" : "are", at);
     else if (extra > e->run.sum.skipped && extra >= LEAST_RECORD) /* most of them are sub-records */
         snprintf(
-            e->hint, sizeof e->hint,
+            hint, HPROF_HINT_SIZE,
             "the heap dump record at 0x%llx goes on for %s: a part in the middle was lost, with the header of the next record",
             at, size);
     else if (extra && !has_lost_more(e))
-        snprintf(e->hint, sizeof e->hint,
+        snprintf(hint, HPROF_HINT_SIZE,
                  "the heap dump record at 0x%llx has about %s too many: bytes were inserted, or the next header was lost", at,
                  size);
     else
         return NULL;
-    return e->hint;
+    return hint;
 }
 
 static const char *describe_doubled(struct engine *e)
 {
-    char size[32];
+    char size[32], *hint = e->run.summary->hint_text;
 
     if (e->framing.begin) {
-        snprintf(e->hint, sizeof e->hint,
+        snprintf(hint, HPROF_HINT_SIZE,
                  "the dump begins anew at 0x%llx: a download broke off, and was made again after what was there",
                  (unsigned long long)e->framing.doubled.at);
-        return e->hint;
+        return hint;
     }
     show_size(size, e->framing.doubled.size);
-    snprintf(e->hint, sizeof e->hint, "the %s before 0x%llx are there twice, one after the other", size,
+    snprintf(hint, HPROF_HINT_SIZE, "the %s before 0x%llx are there twice, one after the other", size,
              (unsigned long long)e->framing.doubled.at);
-    return e->hint;
+    return hint;
 }
 
 static const char *describe_wrong_tag(struct engine *e)
 {
-    snprintf(e->hint, sizeof e->hint,
+    char *hint = e->run.summary->hint_text;
+
+    snprintf(hint, HPROF_HINT_SIZE,
              "the tag at 0x%llx is wrong: the segments after this record are of its heap dump, as they refer to what it holds",
              (unsigned long long)e->framing.before_segments);
-    return e->hint;
+    return hint;
 }
 
 /* The bytes that a damaged member gives were read, although nothing of them is reported. */
 static const char *describe_damaged_member(struct engine *e)
 {
     uint64_t at = e->checkpoints ? e->checkpoints->failed_at : 0;
+    char *hint = e->run.summary->hint_text;
 
     if (!at)
         return "the compressed data is damaged, as a faulty disk or copy leaves it";
-    snprintf(e->hint, sizeof e->hint,
+    snprintf(hint, HPROF_HINT_SIZE,
              "the compressed data is damaged: what it gives cannot be read from about 0x%llx of the dump on",
              (unsigned long long)at);
-    return e->hint;
+    return hint;
 }
 
 /* A heap in which nothing is reachable. A sample of a few objects needs no roots. */

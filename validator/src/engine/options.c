@@ -1,4 +1,5 @@
 /* The options of a check, and why they are refused. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,13 +40,21 @@ const char *why_refused(const struct hprof_options *options, const struct hprof_
     return options->profile < PROFILE_COUNT ? NULL : "the options have a profile that does not exist";
 }
 
+void give_summary(struct hprof_summary *to, const struct hprof_summary *own)
+{
+    const size_t end_of_text = offsetof(struct hprof_summary, hint_text) + sizeof own->hint_text;
+
+    if (give_versioned(to, own, sizeof *own) && to && own->hint == own->hint_text)
+        to->hint = to->struct_size < end_of_text ? NULL : to->hint_text;
+}
+
 enum hprof_status refuse_check(const struct hprof_options *options, struct hprof_summary *result, enum hprof_status status,
                                const char *reason)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary, .status = status, .version = "", .producer = ""};
 
     snprintf(summary.failure, sizeof summary.failure, "%s", reason);
-    give_versioned(result, &summary, sizeof summary);
+    give_summary(result, &summary);
     if (options && options->on_summary)
         (void)options->on_summary(options->context, &summary);
     return status;

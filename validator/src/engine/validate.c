@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/versioned.h"
 #include "engine/check.h"
 #include "engine/engine.h"
 #include "engine/validate.h"
@@ -49,7 +48,7 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     status = engine_conclude(e);
     if (jumps)
         hand_over_jumps(e, jumps);
-    give_versioned(result, &summary, sizeof summary);
+    give_summary(result, &summary);
     engine_delete(e, &own);
     return status;
 }
