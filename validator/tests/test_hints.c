@@ -285,6 +285,74 @@ static void a_record_goes_on(void **state)
     assert_true(told > all / 2); /* in the others, more is wrong by chance */
 }
 
+static struct bytes dump_of(unsigned instances)
+{
+    struct bytes b = {0};
+    size_t record;
+
+    put_definitions(&b, 0);
+    record = open_heap(&b);
+    put_instances(&b, 2000, instances);
+    end_heap(&b, record);
+    return b;
+}
+
+/* From within an instance or between two, some bytes are written again after themselves. Whole instances that follow again lead
+ * on: then the length alone is wrong. */
+static void bytes_that_are_there_twice(void **state)
+{
+    enum { LEAST_ALIKE = 64, FROM = 3000 };
+    struct bytes dump = dump_of(8000);
+
+    (void)state;
+    for (size_t size = 20; size < 140000; size += size < 200 ? 1 : size / 7 + 1)
+        for (size_t from = FROM; from < FROM + INSTANCE; from += 3) {
+            struct bytes b = {0};
+            char hint[512], words[32], expected[512];
+            size_t at = from + size;
+
+            if (size % INSTANCE == 0)
+                continue;
+            append(&b, dump.at, from + size);
+            append(&b, dump.at + from, dump.size - from);
+            while (b.at[at - 1] == b.at[at - 1 - size])
+                at--;
+            check(&b, hint);
+            size_in_words(words, size);
+            snprintf(expected, sizeof expected, "the %s before 0x%zx are there twice, one after the other", words, at);
+            assert_int_equal(!strcmp(hint, expected), size >= LEAST_ALIKE);
+            free(b.at);
+        }
+    free(dump.at);
+}
+
+/* A download broke off at each byte of the heap dump, and was made again after what was there. */
+static void a_dump_that_begins_anew(void **state)
+{
+    struct bytes dump = dump_of(100);
+    size_t heap = HEADER;
+
+    (void)state;
+    while (memcmp(dump.at + heap - HEADER, "\x1c\0\0\0\0", 5))
+        heap++;
+    for (size_t cut = heap; cut < dump.size; cut++) {
+        struct bytes b = {0};
+        char hint[512], words[32], anew[512], twice[512];
+
+        append(&b, dump.at, cut);
+        append(&b, dump.at, dump.size);
+        check(&b, hint);
+        snprintf(anew, sizeof anew,
+                 "the dump begins anew at 0x%zx: a download broke off, and was made again after what was there", cut);
+        size_in_words(words, cut);
+        snprintf(twice, sizeof twice, "the %s before 0x%zx are there twice, one after the other", words, cut);
+        if (strcmp(hint, twice)) /* within the header of a record this is seen first */
+            assert_string_equal(hint, anew);
+        free(b.at);
+    }
+    free(dump.at);
+}
+
 enum piece { WHOLE, IN_HEADER, BETWEEN_DEFINITIONS, IN_DEFINITION, BETWEEN_OBJECTS, IN_OBJECT, NO_END, IN_END, PIECES };
 
 /* A piece of the dump ends here; all cuts before this offset, from the last piece on, are within it. */
@@ -496,6 +564,8 @@ int main(void)
         cmocka_unit_test(lost_bytes_are_counted),
         cmocka_unit_test(inserted_bytes_are_counted),
         cmocka_unit_test(a_record_goes_on),
+        cmocka_unit_test(bytes_that_are_there_twice),
+        cmocka_unit_test(a_dump_that_begins_anew),
         cmocka_unit_test(a_cut_is_told_by_where_it_is),
         cmocka_unit_test(objects_without_roots),
         cmocka_unit_test(objects_that_are_missing),
