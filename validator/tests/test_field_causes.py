@@ -102,7 +102,7 @@ def test_a_part_in_the_middle_is_missing_or_there_twice(name: str, tmp_path: Pat
     assert shown >= 1  # of eight
 
 
-SIZES = {1: "1 byte is", 2: "2 bytes are", 1023: "1023 bytes are", 1024: "1 KB are", 1535: "1 KB are", 1536: "2 KB are"}
+SIZES = {1: "1 byte is", 2: "2 bytes are", 1023: "1023 bytes are", 1024: "1 KB is", 1535: "1 KB is", 1536: "2 KB are"}
 
 
 @pytest.mark.parametrize(("lost", "words"), SIZES.items())

@@ -178,12 +178,12 @@ static void zeros_between_sub_records_may_be_of_an_array(void **state)
     }
 }
 
-static void size_in_words(char to[32], size_t bytes)
+static const char *size_in_words(char to[32], size_t bytes)
 {
-    if (bytes < 1024)
-        snprintf(to, 32, "%zu byte%s", bytes, bytes == 1 ? "" : "s");
-    else
-        snprintf(to, 32, "%zu KB", (bytes + 512) / 1024);
+    size_t number = bytes < 1024 ? bytes : (bytes + 512) / 1024;
+
+    snprintf(to, 32, "%zu %s", number, bytes >= 1024 ? "KB" : bytes == 1 ? "byte" : "bytes");
+    return number == 1 ? "is" : "are";
 }
 
 /* Bytes of a heap dump record are lost, from within an instance on. */
@@ -194,6 +194,7 @@ static void lost_bytes_are_counted(void **state)
         for (unsigned within = 1; within < INSTANCE; within += 5) {
             struct bytes b = {0};
             char hint[512], size[32], expected[512];
+            const char *verb;
             size_t record, from;
 
             if (lost % INSTANCE == 0 || lost % INSTANCE == HEADER) /* the stated end is then one of a later instance */
@@ -207,10 +208,10 @@ static void lost_bytes_are_counted(void **state)
             memmove(b.at + from, b.at + from + lost, b.size - from - lost);
             b.size -= lost;
             check(&b, hint);
-            size_in_words(size, lost);
+            verb = size_in_words(size, lost);
             snprintf(expected, sizeof expected,
-                     "about %s %s missing in the heap dump record at 0x%zx: a part in the middle was lost", size,
-                     lost == 1 ? "is" : "are", record - HEADER);
+                     "about %s %s missing in the heap dump record at 0x%zx: a part in the middle was lost", size, verb,
+                     record - HEADER);
             assert_string_equal(hint, expected);
             free(b.at);
         }
@@ -309,6 +310,7 @@ static void bytes_that_are_there_twice(void **state)
         for (size_t from = FROM; from < FROM + INSTANCE; from += 3) {
             struct bytes b = {0};
             char hint[512], words[32], expected[512];
+            const char *verb;
             size_t at = from + size;
 
             if (size % INSTANCE == 0)
@@ -318,8 +320,8 @@ static void bytes_that_are_there_twice(void **state)
             while (b.at[at - 1] == b.at[at - 1 - size])
                 at--;
             check(&b, hint);
-            size_in_words(words, size);
-            snprintf(expected, sizeof expected, "the %s before 0x%zx are there twice, one after the other", words, at);
+            verb = size_in_words(words, size);
+            snprintf(expected, sizeof expected, "the %s before 0x%zx %s there twice, one after the other", words, at, verb);
             assert_int_equal(!strcmp(hint, expected), size >= LEAST_ALIKE);
             free(b.at);
         }
@@ -338,14 +340,15 @@ static void a_dump_that_begins_anew(void **state)
     for (size_t cut = heap; cut < dump.size; cut++) {
         struct bytes b = {0};
         char hint[512], words[32], anew[512], twice[512];
+        const char *verb;
 
         append(&b, dump.at, cut);
         append(&b, dump.at, dump.size);
         check(&b, hint);
         snprintf(anew, sizeof anew,
                  "the dump begins anew at 0x%zx: a download broke off, and was made again after what was there", cut);
-        size_in_words(words, cut);
-        snprintf(twice, sizeof twice, "the %s before 0x%zx are there twice, one after the other", words, cut);
+        verb = size_in_words(words, cut);
+        snprintf(twice, sizeof twice, "the %s before 0x%zx %s there twice, one after the other", words, cut, verb);
         if (strcmp(hint, twice)) /* within the header of a record this is seen first */
             assert_string_equal(hint, anew);
         free(b.at);

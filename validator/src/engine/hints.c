@@ -157,15 +157,14 @@ void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end)
         e->framing.gap.missing = stated_end - here;
 }
 
-/* "8 KB", "700 bytes" */
-static void show_size(char to[32], uint64_t bytes)
+/* "8 KB", "700 bytes"; and the verb for them */
+static const char *show_size(char to[32], uint64_t bytes)
 {
     enum { KIB = 1024 };
+    unsigned long long number = bytes < KIB ? bytes : (bytes + KIB / 2) / KIB;
 
-    if (bytes < KIB)
-        snprintf(to, 32, "%llu byte%s", (unsigned long long)bytes, bytes == 1 ? "" : "s");
-    else
-        snprintf(to, 32, "%llu KB", (unsigned long long)(bytes + KIB / 2) / KIB);
+    snprintf(to, 32, bytes >= KIB ? "%llu KB" : number == 1 ? "%llu byte" : "%llu bytes", number);
+    return number == 1 ? "is" : "are";
 }
 
 /* The dump has its end, or ends with a whole HEAP_DUMP, so it was not truncated. */
@@ -191,14 +190,15 @@ static const char *describe_gap(struct engine *e)
     const unsigned long long at = e->framing.gap.at;
     const uint64_t missing = e->framing.gap.missing, extra = e->framing.gap.extra;
     char size[32], *hint = e->run.summary->hint_text;
+    const char *verb;
 
     if ((e->framing.truncated && !end_is_there(e) && !e->framing.gap.ends_dump) || e->framing.within_subrecord ||
         missing > e->run.sum.bytes) /* the length is wrong */
         return NULL;
-    show_size(size, missing ? missing : extra);
+    verb = show_size(size, missing ? missing : extra);
     if (missing)
         snprintf(hint, HPROF_HINT_SIZE, "about %s %s missing in the heap dump record at 0x%llx: a part in the middle was lost",
-                 size, missing == 1 ? "is" : "are", at);
+                 size, verb, at);
     else if (extra > e->run.sum.skipped && extra >= LEAST_RECORD) /* most of them are sub-records */
         snprintf(
             hint, HPROF_HINT_SIZE,
@@ -216,6 +216,7 @@ static const char *describe_gap(struct engine *e)
 static const char *describe_doubled(struct engine *e)
 {
     char size[32], *hint = e->run.summary->hint_text;
+    const char *verb;
 
     if (e->framing.begin) {
         snprintf(hint, HPROF_HINT_SIZE,
@@ -223,9 +224,9 @@ static const char *describe_doubled(struct engine *e)
                  (unsigned long long)e->framing.doubled.at);
         return hint;
     }
-    show_size(size, e->framing.doubled.size);
-    snprintf(hint, HPROF_HINT_SIZE, "the %s before 0x%llx are there twice, one after the other", size,
-             (unsigned long long)e->framing.doubled.at);
+    verb = show_size(size, e->framing.doubled.size);
+    snprintf(hint, HPROF_HINT_SIZE, "the %s before 0x%llx %s there twice, one after the other", size,
+             (unsigned long long)e->framing.doubled.at, verb);
     return hint;
 }
 
