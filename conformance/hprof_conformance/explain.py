@@ -205,8 +205,6 @@ _GUESSES: dict[str, Callable[[Parts], Parts]] = {
     "each half of a surrogate pair is left out": lambda item: _by_type(item, [_CHAR], lambda data, _: _replaced(data, b"")),
     "each NaN is canonical": lambda item: _by_type(item, [_FLOAT, _DOUBLE], _canonical),
     "the class has no name": lambda item: _changed(item, {2: b""}) if item[0] == b"class" else item,
-    "the name is made up": _name_made_up,
-    "the class is made up": lambda item: _changed(item, {2: b"\xff" * 8}) if item[0] == b"object array" else item,
     "the array has no class": lambda item: _changed(item, {2: bytes(8)}) if item[0] == b"object array" else item,
     "the loader is null": lambda item: _changed(item, {2: bytes(8)}) if item[0] == b"loader" else item,
     "the superclass is none": lambda item: _changed(item, {3: bytes(8)}) if item[0] == b"class" else item,
@@ -220,6 +218,8 @@ _ALONE: dict[str, Callable[[Parts], Parts]] = {  # fit most dumps, so trying eac
     "each long is read as an int without a sign": lambda item: _by_type(item, [_LONG], _low_half(bytes(4))),
     "the instance has no class": lambda item: _changed(item, {2: bytes(8)}) if item[0].startswith(b"instance") else item,
     "the ID is 0": _own_id_null,
+    "the name is made up": _name_made_up,
+    "the class is made up": lambda item: _changed(item, {2: b"\xff" * 8}) if item[0] == b"object array" else item,
     "each ID has lost its high half": lambda item: _each_id(item, _low),
     "each ID is extended by its sign": lambda item: _each_id(item, _signed),
 }
