@@ -157,7 +157,7 @@ def _filtered(file: Path, original: Path, planted: Planted | None) -> facts.Comp
 def _whole(file: Path, strict: Json) -> str:
     """Until where the dump is complete, as the tool says and as the Python reader does."""
     try:
-        right = whole_until(file)
+        right = whole_until(file, strict["bytes"])
     except FramingError as error:
         return f"the Python reader cannot say: {error}"
     if strict["sound_until"] != right:

@@ -11,6 +11,7 @@ from hprof_corpus.source import is_gzip
 from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
 _END = struct.pack(">BII", next(record.tag for record in layouts.RECORDS if record.name == "HEAP_DUMP_END"), 0, 0)
+_LONGEST_CODE = 258  # bytes that one code of deflate may give
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
 
 
@@ -33,9 +34,14 @@ def _bytes(file: Path) -> bytes:
     return _inflated(data) if is_gzip(memoryview(data)) else data
 
 
-def whole_until(file: Path) -> int:
-    """Raises FramingError at a fault that no early end explains."""
-    data = _bytes(file)
+def whole_until(file: Path, read: int | None = None) -> int:
+    """`read`: how many bytes another one has read. Where compressed data ends early, two may differ by what its last code gives,
+    and whether a record ends within that is no matter of framing. Raises FramingError at a fault that no early end explains."""
+    data = file.read_bytes()
+    if is_gzip(memoryview(data)):
+        data = _inflated(data)
+        if read is not None and read < len(data) <= read + _LONGEST_CODE:
+            data = data[:read]
     header = read_header(data)
     if header is None:
         return 0

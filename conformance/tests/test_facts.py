@@ -138,13 +138,20 @@ def test_until_where_a_dump_is_complete(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     data = assemble(HEAP).file.to_bytes()
     starts = {spot.offset for spot in assemble(HEAP).spots if spot.label.isupper()}
+    before = 0
     for size in range(min(starts), len(data)):
         dump.write_bytes(data[:size])
         assert not ends_well(dump)
         until = whole_until(dump)
         assert until <= size and (until in starts or until == size)
+        assert whole_until(dump, size - 1) == until
         dump.write_bytes(gzip.compress(data[:size])[:-8])
         assert whole_until(dump) == until
+        if before:  # one that inflates a byte less
+            assert whole_until(dump, size - 1) == before
+        if size > 300:  # less than any does
+            assert whole_until(dump, size - 259) == until
+        before = until
     dump.write_bytes(data)
     assert whole_until(dump) == len(data) and ends_well(dump)
     in_place = HEAP.replace("1.0.2", "1.0.1").replace("segment {", "heap-dump length 0 {").replace("}\nend\n", "}\n")
