@@ -361,7 +361,7 @@ enum piece { WHOLE, IN_HEADER, BETWEEN_DEFINITIONS, IN_DEFINITION, BETWEEN_OBJEC
 /* A piece of the dump ends here; all cuts before this offset, from the last piece on, are within it. */
 static void end_piece(uint8_t *where, const struct bytes *b, size_t *from, enum piece within, enum piece at)
 {
-    memset(where + *from, within, b->size - *from);
+    memset(where + *from, (int)within, b->size - *from);
     where[b->size] = (uint8_t)at;
     *from = b->size + 1;
 }
