@@ -115,4 +115,24 @@ static inline void put_instance(struct bytes *b, uint64_t id, uint64_t class, ui
     put(b, 4, bytes);
 }
 
+/* Without the elements. */
+static inline void put_object_array(struct bytes *b, uint64_t id, uint64_t class, uint32_t elements)
+{
+    put(b, 1, 0x22);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 4, elements);
+    put(b, 8, class);
+}
+
+/* Without the elements. */
+static inline void put_primitive_array(struct bytes *b, uint64_t id, unsigned type, uint32_t elements)
+{
+    put(b, 1, 0x23);
+    put(b, 8, id);
+    put(b, 4, 0);
+    put(b, 4, elements);
+    put(b, 1, type);
+}
+
 #endif

@@ -66,18 +66,10 @@ static struct bytes small_heap(void)
         put(&b, 4, 8);
         put(&b, 8, i ? 0 : 0x500);
     }
-    put(&b, 1, 0x22);
-    put(&b, 8, 0x480);
-    put(&b, 4, 0);
-    put(&b, 4, 2);
-    put(&b, 8, 0x300);
+    put_object_array(&b, 0x480, 0x300, 2);
     put(&b, 8, 0x400);
     put(&b, 8, 0);
-    put(&b, 1, 0x23);
-    put(&b, 8, 0x500);
-    put(&b, 4, 0);
-    put(&b, 4, 3);
-    put(&b, 1, 8);
+    put_primitive_array(&b, 0x500, 8, 3);
     put(&b, 3, 0);
     close_record(&b, record);
     close_record(&b, open_record(&b, 0x2c));
@@ -162,11 +154,7 @@ static struct bytes large_dump(unsigned strings)
     for (unsigned i = 0; i < 500; i++) {
         size_t record = open_record(&b, 0x1c);
 
-        put(&b, 1, 0x23);
-        put(&b, 8, 8 + 8 * i);
-        put(&b, 4, 0);
-        put(&b, 4, 100000);
-        put(&b, 1, 8);
+        put_primitive_array(&b, 8 + 8 * i, 8, 100000);
         append(&b, (uint8_t[100000]){0}, 100000);
         close_record(&b, record);
     }

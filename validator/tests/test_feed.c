@@ -93,11 +93,7 @@ static struct large make_large(void)
 
     put_header(&l.head);
     record = open_record(&l.segment, 0x1c);
-    put(&l.segment, 1, 0x23);
-    put(&l.segment, 8, 0); /* the ID: see next_bytes() */
-    put(&l.segment, 4, 0);
-    put(&l.segment, 4, ARRAY);
-    put(&l.segment, 1, 8);
+    put_primitive_array(&l.segment, 0, 8, ARRAY); /* the ID: see next_bytes() */
     for (size_t i = 0; i < ARRAY; i++)
         put(&l.segment, 1, i & 0xff);
     close_record(&l.segment, record);

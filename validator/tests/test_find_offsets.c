@@ -57,11 +57,7 @@ enum { OBJECT = 0x800, OBJECTS = 0x900, NAME = 1, ARRAY_NAME = 2, PLAIN = 0x1000
 
 static void put_array(struct bytes *b, uint64_t id, uint32_t elements, uint64_t element)
 {
-    put(b, 1, 0x22);
-    put(b, 8, id);
-    put(b, 4, 0);
-    put(b, 4, elements);
-    put(b, 8, OBJECTS);
+    put_object_array(b, id, OBJECTS, elements);
     for (uint32_t i = 0; i < elements; i++)
         put(b, 8, element);
 }
@@ -202,11 +198,7 @@ enum { SEGMENTS = 60 };
 
 static void put_bytes(struct bytes *b, uint64_t id, uint32_t elements)
 {
-    put(b, 1, 0x23);
-    put(b, 8, id);
-    put(b, 4, 0);
-    put(b, 4, elements);
-    put(b, 1, 8);
+    put_primitive_array(b, id, 8, elements);
     for (uint32_t i = 0; i < elements; i++)
         put(b, 1, 0x77);
 }

@@ -106,13 +106,9 @@ static struct bytes heap_with_name(bool shifted)
     put_instance(&b, 0x500, 0x200, 1);   /* OBJ-006 */
     put(&b, 1, 0);
     put_instance(&b, 0x508, 0x200, 0);
-    put_instance(&b, 0x508, 0x200, 0); /* OBJ-004 */
-    put(&b, 1, 0x22);                  /* OBJ-007 */
-    put(&b, 8, 0x600);
-    put(&b, 4, 0);
-    put(&b, 4, 1);
-    put(&b, 8, 0x200);
-    put(&b, 8, 0x608); /* REF-002 */
+    put_instance(&b, 0x508, 0x200, 0);     /* OBJ-004 */
+    put_object_array(&b, 0x600, 0x200, 1); /* OBJ-007 */
+    put(&b, 8, 0x608);                     /* REF-002 */
     close_record(&b, record);
     close_record(&b, open_record(&b, 0x2c));
     return b;

@@ -119,11 +119,7 @@ static struct bytes cut_array(size_t first, size_t second)
     put_class(&b, 1, 0x100, 1);
     record = open_record(&b, 0x1c);
     put_class_dump(&b, 0x100, 0, 0);
-    put(&b, 1, 0x23);
-    put(&b, 8, 0x200);
-    put(&b, 4, 0);
-    put(&b, 4, 3000);
-    put(&b, 1, 8);
+    put_primitive_array(&b, 0x200, 8, 3000);
     for (size_t i = 0; i < 3000; i++) {
         if (i == first || i == second) {
             close_record(&b, record);
@@ -164,11 +160,7 @@ static void put_instance_to_cut(struct bytes *b)
 
 static void put_array_to_cut(struct bytes *b)
 {
-    put(b, 1, 0x23);
-    put(b, 8, CUT_ID);
-    put(b, 4, 0);
-    put(b, 4, 0x10);
-    put(b, 1, 10);
+    put_primitive_array(b, CUT_ID, 10, 0x10);
     for (size_t i = 0; i < 0x40; i++)
         put(b, 1, 0x77);
 }

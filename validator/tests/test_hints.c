@@ -74,26 +74,11 @@ static void put_instances(struct bytes *b, unsigned first, unsigned count)
         put_instance(b, FIRST + 8 * (first + i), CLASS, 0);
 }
 
-static void put_array(struct bytes *b, uint64_t id, uint32_t count, const uint8_t *elements, size_t n)
+/* Of bytes. `n` of the elements are there. */
+static void put_bytes(struct bytes *b, uint64_t id, uint32_t elements, const char *there, size_t n)
 {
-    put(b, 1, 0x23);
-    put(b, 8, id);
-    put(b, 4, 0);
-    put(b, 4, count);
-    put(b, 1, 8); /* byte */
-    append(b, elements, n);
-}
-
-/* Elements are IDs from `first` on, 8 bytes apart. */
-static void put_object_array(struct bytes *b, uint64_t id, uint32_t count, uint64_t first)
-{
-    put(b, 1, 0x22);
-    put(b, 8, id);
-    put(b, 4, 0);
-    put(b, 4, count);
-    put(b, 8, CLASS);
-    for (uint32_t i = 0; i < count; i++)
-        put(b, 8, first + 8 * (uint64_t)i);
+    put_primitive_array(b, id, 8, elements);
+    append(b, there, n);
 }
 
 /* A class with fields whose names are not defined. */
@@ -157,7 +142,7 @@ static void zeros_between_sub_records_may_be_of_an_array(void **state)
 {
     (void)state;
     for (unsigned pad = 0; pad < SECTOR; pad++) {
-        static const uint8_t none[2 * SECTOR];
+        static const char none[2 * SECTOR];
         struct bytes b = {0};
         char hint[512];
         size_t record, from, zeros = SECTOR + 100;
@@ -166,7 +151,7 @@ static void zeros_between_sub_records_may_be_of_an_array(void **state)
         put_definitions(&b, pad);
         record = open_heap(&b);
         put_instances(&b, 0, 100);
-        put_array(&b, 0x20000, 8, none, 8);
+        put_bytes(&b, 0x20000, 8, none, 8);
         from = b.size;
         append(&b, none, zeros);
         near = is_near(from) || is_near(b.size);
@@ -246,7 +231,8 @@ static void inserted_bytes_are_counted(void **state)
     }
 }
 
-/* A part is lost with the header of the next record. What is left of that one is told from bytes that are too many by its size. */
+/* A part is lost with the header of the next record. Its size shows whether what is left of that one is a
+ * record, or bytes that are too many. */
 static void a_record_goes_on(void **state)
 {
     enum { LEAST_RECORD = 512, LOST = 60 * INSTANCE - 3 };
@@ -402,7 +388,7 @@ static void a_cut_is_told_by_where_it_is(void **state)
         put_instances(&b, i, 1);
         end_piece(where, &b, &from, IN_OBJECT, BETWEEN_OBJECTS);
     }
-    put_array(&b, 0x30000, 30, (const uint8_t *)"abcdefghijabcdefghijabcdefghij", 30);
+    put_bytes(&b, 0x30000, 30, "abcdefghijabcdefghijabcdefghij", 30);
     end_piece(where, &b, &from, IN_OBJECT, NO_END);
     close_record(&b, record);
     close_record(&b, open_record(&b, 0x2c));
@@ -440,11 +426,11 @@ static void objects_without_roots(void **state)
             put_class_dump(&b, CLASS, 0, 0);
             for (unsigned i = 0; i < objects; i++)
                 if (i % 3 == 0)
-                    put_array(&b, FIRST + 8 * i, 2, (const uint8_t *)"ab", 2);
+                    put_bytes(&b, FIRST + 8 * i, 2, "ab", 2);
                 else if (i % 3 == 1)
                     put_instances(&b, i, 1);
                 else
-                    put_object_array(&b, FIRST + 8 * i, 0, 0);
+                    put_object_array(&b, FIRST + 8 * i, CLASS, 0);
             close_record(&b, record);
             close_record(&b, open_record(&b, 0x2c));
             check(&b, hint);
@@ -463,7 +449,9 @@ static void objects_that_are_missing(void **state)
 
         put_definitions(&b, 0);
         record = open_heap(&b);
-        put_object_array(&b, FIRST, missing, 0x50000);
+        put_object_array(&b, FIRST, CLASS, missing);
+        for (unsigned i = 0; i < missing; i++)
+            put(&b, 8, 0x50000 + 8 * i);
         end_heap(&b, record);
         check(&b, hint);
         assert_int_equal(begins_with(hint, "a whole segment or part of the heap dump was lost"), missing >= 16);
@@ -504,7 +492,7 @@ static void bytes_that_are_no_utf_8_were_replaced(void **state)
         put_definitions(&b, 0);
         put_at(b.at + 23, 8, 0x017f00000000);
         record = open_heap(&b);
-        put_array(&b, FIRST, high, (const uint8_t *)"\x80\x81\xfe\xff\xc0\xdf", high);
+        put_bytes(&b, FIRST, high, "\x80\x81\xfe\xff\xc0\xdf", high);
         put_instances(&b, 1, 2);
         close_record(&b, record);
         b.at[record - 1] &= 0x7f; /* so the dump is malformed, however many are replaced */

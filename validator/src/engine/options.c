@@ -1,5 +1,4 @@
 /* The options of a check, and why they are refused. */
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,10 +41,8 @@ const char *why_refused(const struct hprof_options *options, const struct hprof_
 
 void give_summary(struct hprof_summary *to, const struct hprof_summary *own)
 {
-    const size_t end_of_text = offsetof(struct hprof_summary, hint_text) + sizeof own->hint_text;
-
     if (give_versioned(to, own, sizeof *own) && to && own->hint == own->hint_text)
-        to->hint = to->struct_size < end_of_text ? NULL : to->hint_text;
+        to->hint = HPROF_HAS(to, hint_text) ? to->hint_text : NULL;
 }
 
 enum hprof_status refuse_check(const struct hprof_options *options, struct hprof_summary *result, enum hprof_status status,
