@@ -69,8 +69,12 @@ def _split(encoded: bytes) -> Parts:
     return found
 
 
+def _joined(item: Parts) -> bytes:
+    return b"".join(map(part, item))
+
+
 def _hash(item: Parts) -> int:
-    return int.from_bytes(hash_of(b"".join(map(part, item))), "big")
+    return int.from_bytes(hash_of(_joined(item)), "big")
 
 
 # ---- where the parts of an item are: PROTOCOL.md 1.2
@@ -352,7 +356,7 @@ class Explainer:
             kept = self._parts[entry] = Kept()
             for item in self._parts["roots"].items:
                 if item[1].decode() in kinds:
-                    kept.add(b"".join(map(part, item)))
+                    kept.add(_joined(item))
         return entry
 
     def explain(self, entry: str, found: str, expected: str, kinds: Iterable[str] = ()) -> str:
@@ -378,10 +382,12 @@ class Explainer:
         for item in kept.items:
             groups.setdefault(item[1 if item[0] in (b"static", b"constant", b"root") else 2], []).append(item)
         for items in groups.values():
-            if len(items) == number and (sum(map(_hash, items)) + delta) % _SUMS == 0:
+            if len(items) - number not in (0, 1):
+                continue
+            rest = (sum(map(_hash, items)) + delta) % _SUMS  # what the reader has of them
+            if len(items) == number and not rest:
                 return f"all {number} of one kind are missing, such as {self._item(items[0])}"
-            rest = (sum(map(_hash, items)) + delta) % _SUMS
-            left = [item for item in items if len(items) == number + 1 and _hash(item) == rest]
+            left = [item for item in items if len(items) > number and _hash(item) == rest]
             if left:
                 return f"of {len(items)} of one kind one is left, {self._item(left[0])}"
         return f"all {number} are missing, such as {self._item(kept.items[0])}" if not (kept.sum + delta) % _SUMS else ""

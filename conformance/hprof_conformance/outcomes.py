@@ -95,11 +95,10 @@ def differences(case: Case, hello: Hello, reply: Reply) -> tuple[list[Difference
     counts = []
     for name in hello.counts:
         found = reply.counts.get(name)
-        entry = "roots" if name in ROOTS else name
-        if found is None and entry in reply.failed:
-            counts.append(Difference(name, str(case.truth.counts.get(name, 0)), _FAILED + reply.failed[entry]))
-        elif not case.truth.allows(name, found):
-            counts.append(Difference(name, str(case.truth.counts.get(name, 0)), "not given" if found is None else str(found)))
+        if not case.truth.allows(name, found):
+            error = reply.failed.get("roots" if name in ROOTS else name)
+            missing = "not given" if error is None else _FAILED + error
+            counts.append(Difference(name, str(case.truth.counts.get(name, 0)), missing if found is None else str(found)))
     entries = []
     truth = case.truth.exact if hello.references == "exact" else case.truth.resolved
     for name in hello.digests if truth is not None else []:

@@ -204,11 +204,6 @@ def _gold_name(producer: str, way: str) -> str:
     return "-".join(word for word in (producer, *way.split("-")) if word != ways.SMALL)
 
 
-def _gold_names(root: Path, producer: str) -> list[str]:
-    """Of all dumps of the producer that are kept, also of those that a run does not make."""
-    return [_gold_name(producer, way) for one in read_producers(root) if one.name == producer for way in one.gold]
-
-
 def _failed(found: Json, error: Exception) -> Json:
     found["why_not"] = str(error)
     found["surprises"] = [{"case": "the run", "what": str(error)}]
@@ -261,7 +256,7 @@ def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if gold and [one["how"] for one in found["dumps"]] == producer.ways:
-        keep(root, producer.name, kept, _gold_names(root, producer.name))
+        keep(root, producer.name, kept, [_gold_name(producer.name, way) for way in producer.gold])
     _compare(root, producer, found, accept)
     return found
 

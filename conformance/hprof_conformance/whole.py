@@ -29,19 +29,19 @@ def _inflated(data: bytes) -> bytes:
     return b"".join(found)
 
 
-def _bytes(file: Path) -> bytes:
+def _bytes(file: Path, read: int | None = None) -> bytes:
+    """`read`: see whole_until()."""
     data = file.read_bytes()
-    return _inflated(data) if is_gzip(memoryview(data)) else data
+    if not is_gzip(memoryview(data)):
+        return data
+    data = _inflated(data)
+    return data[:read] if read is not None and read < len(data) <= read + _LONGEST_CODE else data
 
 
 def whole_until(file: Path, read: int | None = None) -> int:
     """`read`: how many bytes another one has read. Where compressed data ends early, two may differ by what its last code gives,
     and whether a record ends within that is no matter of framing. Raises FramingError at a fault that no early end explains."""
-    data = file.read_bytes()
-    if is_gzip(memoryview(data)):
-        data = _inflated(data)
-        if read is not None and read < len(data) <= read + _LONGEST_CODE:
-            data = data[:read]
+    data = _bytes(file, read)
     header = read_header(data)
     if header is None:
         return 0

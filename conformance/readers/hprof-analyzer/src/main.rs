@@ -3,12 +3,14 @@
 
 #[path = "../../rust/found.rs"]
 mod found;
+mod input;
 
 use found::{class_name, refuse, Fault, Found, Item};
 use hprof_analyzer::objread::{read_array_via, read_instance_via, FieldValue};
 use hprof_analyzer::types::{heap, HprofType};
 use hprof_analyzer::{HprofSource, Pass1};
-use std::io::{self, Read};
+use input::Input;
+use std::io::Read;
 
 const INSTANCE: u8 = 0; // of Pass1::kind
 const OBJECT_ARRAY: u8 = 1;
@@ -83,39 +85,8 @@ fn elements(of: HprofType, given: &[FieldValue]) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// The dump, uncompressed by the reader, read once from its start to its end. The type of the crate's reader has no public name.
-struct Input {
-    next: Box<dyn FnMut(usize) -> io::Result<Vec<u8>>>,
-    offset: u64,
-}
-
-impl Input {
-    fn open(file: &str) -> Result<Input, Fault> {
-        let mut from = HprofSource::Path(file.into()).open()?;
-        let offset = from.bytes_consumed();
-        Ok(Input {
-            next: Box::new(move |number| from.read_bytes(number)),
-            offset,
-        })
-    }
-
-    fn skip_to(&mut self, offset: u64) -> Result<(), Fault> {
-        let gap = offset.checked_sub(self.offset).ok_or("records overlap")?;
-        io::copy(&mut self.by_ref().take(gap), &mut io::sink())?;
-        Ok(())
-    }
-}
-
-impl Read for Input {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        bytes.copy_from_slice(&(self.next)(bytes.len())?);
-        self.offset += bytes.len() as u64;
-        Ok(bytes.len())
-    }
-}
-
 /// The fields are those of the class first, then those of its superclass, and so on.
-fn instance(dump: &Pass1, input: &mut Input, offset: u64) -> Result<Item, Fault> {
+fn instance(dump: &Pass1, input: &mut dyn Read, offset: u64) -> Result<Item, Fault> {
     let (id, class, fields) =
         read_instance_via(input, offset, &dump.class_map, &dump.strings, dump.id_size.into())?.ok_or("no instance")?;
     let mut item = Item::new("instance").number(id).number(class);
@@ -140,7 +111,7 @@ fn instance(dump: &Pass1, input: &mut Input, offset: u64) -> Result<Item, Fault>
     Ok(item)
 }
 
-fn array(dump: &Pass1, input: &mut Input, offset: u64) -> Result<Item, Fault> {
+fn array(dump: &Pass1, input: &mut dyn Read, offset: u64) -> Result<Item, Fault> {
     let array = read_array_via(input, offset, dump.id_size.into(), 0, usize::MAX)?.ok_or("no array")?;
     let item = match array.elem_ty {
         None => Item::new("object array").number(array.addr).number(array.elem_class_addr),
@@ -155,9 +126,9 @@ fn objects(
     kind: u8,
     dump: &Pass1,
     file: &str,
-    describe: fn(&Pass1, &mut Input, u64) -> Result<Item, Fault>,
+    describe: fn(&Pass1, &mut dyn Read, u64) -> Result<Item, Fault>,
 ) {
-    let Some(mut input) = found.call(entry, || Input::open(file)) else {
+    let Some(mut from) = found.call(entry, || Ok(HprofSource::Path(file.into()).open()?)) else {
         return;
     };
     let of_kind = dump.kind.iter().zip(&dump.hprof_offsets).filter(|(of, _)| **of == kind);
@@ -165,8 +136,8 @@ fn objects(
     offsets.sort_unstable();
     for offset in offsets {
         found.add(entry, || {
-            input.skip_to(offset)?;
-            describe(dump, &mut input, offset)
+            from.skip(offset.checked_sub(from.bytes_consumed()).ok_or("records overlap")?)?;
+            describe(dump, &mut Input(|number| from.read_bytes(number)), offset)
         });
     }
 }

@@ -1,10 +1,13 @@
 //! Prints what the crate hprof-analyzer found, its first pass and its `objread`: conformance/findings/show.
 
+mod input;
+
 use hprof_analyzer::objread::{read_array_via, read_instance_via, FieldValue};
 use hprof_analyzer::{HprofSource, Pass1};
+use input::Input;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::io::{self, Read};
+use std::io::Read;
 
 fn ascii(text: &str) -> String {
     text.encode_utf16()
@@ -47,16 +50,6 @@ fn object(dump: &Pass1, input: &mut dyn Read, kind: u8, offset: u64) {
         let array = or_end(read_array_via(input, offset, id_size, 0, 100)).expect("an array");
         let values: Vec<_> = array.values.iter().map(shown).collect();
         println!("array {:#x} of {:?}: {}", array.addr, array.elem_ty, values.join(", "));
-    }
-}
-
-/// The crate's reader, whose type has no public name, as one of bytes.
-struct Input<Next>(Next);
-
-impl<Next: FnMut(usize) -> io::Result<Vec<u8>>> Read for Input<Next> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        bytes.copy_from_slice(&(self.0)(bytes.len())?);
-        Ok(bytes.len())
     }
 }
 
