@@ -67,7 +67,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--list", action="store_true", help="readers, producers and the number of cases; with --cases: the cases that match"
     )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="readers that run at the same time")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="readers that run at the same time, beside one producer"
+    )
     parser.add_argument(
         "--report",
         type=Path,
@@ -263,13 +265,14 @@ def _run() -> int:
         controls = cases.read_controls(root, build / "truth", chosen, jobs)
     limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
     accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None
-    made = []
-    for one in some_producers:
-        made.append(producers.run(root, build, one, accept, asked.gold))
-        if made[-1]["why_not"]:
-            steps.say(f"{one.title}: {made[-1]['why_not']}")
     fed = matrix.Cases(chosen, controls, cases.needs(root))
-    rows = matrix.run(root, build / "readers", some_readers, fed, limits, jobs)
+    made = []
+    with matrix.running(root, build / "readers", some_readers, fed, limits, jobs) as rows_of_all:
+        for one in some_producers:
+            made.append(producers.run(root, build, one, accept, asked.gold))
+            if made[-1]["why_not"]:
+                steps.say(f"{one.title}: {made[-1]['why_not']}")
+        rows = rows_of_all()
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
     result = report.make(rows, chosen, known, surprises, made, jobs)

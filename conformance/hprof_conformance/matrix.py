@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -141,8 +142,12 @@ def _ask(session: Session, folder: Path, case: Case) -> tuple[Reply, float]:
     return replace(reply, message=reply.message.replace(f"{own}/", "")), seconds
 
 
-def run(root: Path, build: Path, chosen: list[Reader], cases: Cases, limits: Limits, jobs: int) -> list[Row]:
-    """Rows in the order of the readers."""
+@contextlib.contextmanager
+def running(
+    root: Path, build: Path, chosen: list[Reader], cases: Cases, limits: Limits, jobs: int
+) -> Iterator[Callable[[], list[Row]]]:
+    """Gives what waits for the rows, which are in the order of the readers. Until then others may work: they use the time in which
+    a reader waits, or the last one runs alone."""
 
     def one(reader: Reader) -> Row:
         row = run_reader(root, build, reader, cases, limits)
@@ -151,7 +156,8 @@ def run(root: Path, build: Path, chosen: list[Reader], cases: Cases, limits: Lim
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
-            return list(pool.map(one, chosen))
+            rows = [pool.submit(one, reader) for reader in chosen]
+            yield lambda: [row.result() for row in rows]
         except BaseException:
             steps.stopping.set()  # else the pool waits until each reader has met all cases
             pool.shutdown(wait=False, cancel_futures=True)
