@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from itertools import combinations, islice
 
 from hprof_conformance import gold
@@ -46,7 +47,16 @@ _TRIES = 200_000  # of single values
 _TRIES_OF_IDS = 20_000
 
 Parts = list[bytes]
-Change = tuple[str, list[tuple[Parts, Parts]]]  # the guess in words, and the items: as they are, and as it makes them
+Changes = dict[int, tuple[Parts, int]]  # what a guess makes of items, by their place among all, and by how much the sum changes
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a guess changes, in words, and some of the items: as they are, and as it makes them."""
+
+    words: str
+    number: int
+    some: list[tuple[Parts, Parts]]
 
 
 @dataclass
@@ -229,22 +239,26 @@ _ALONE: dict[str, Callable[[Parts], Parts]] = {  # fit most dumps, so trying eac
 }
 
 
-def _both(first: Callable[[Parts], Parts], second: Callable[[Parts], Parts]) -> Callable[[Parts], Parts]:
-    return lambda item: second(first(item))
+def _made_by(guess: Callable[[Parts], Parts], items: list[Parts], hashes: list[int]) -> Changes:
+    made = enumerate(map(guess, items))
+    return {at: (wrong, (_hash(wrong) - hashes[at]) % _SUMS) for at, wrong in made if wrong != items[at]}
 
 
-def _made_by(guess: Callable[[Parts], Parts], items: list[Parts], hashes: list[int]) -> list[tuple[Parts, Parts, int]]:
-    """The items that a guess changes: as they are, as the guess makes them, and by how much the sum changes."""
-    return [
-        (item, wrong, (_hash(wrong) - old) % _SUMS)
-        for item, old in zip(items, hashes, strict=True)
-        if (wrong := guess(item)) != item
-    ]
+def _made_by_both(
+    first: Changes, second: Changes, guess: Callable[[Parts], Parts], items: list[Parts], hashes: list[int]
+) -> Changes:
+    """By the first guess and then by the second, `guess`. What the first leaves alone is known of the second."""
+    both = dict(second)
+    for at, (once, by) in first.items():
+        twice = guess(once)
+        both[at] = (once, by) if twice == once else (twice, (_hash(twice) - hashes[at]) % _SUMS)
+    return {at: change for at, change in both.items() if change[0] != items[at]}
 
 
-def _of_all(words: str, changed: list[tuple[Parts, Parts, int]]) -> Iterator[tuple[int, Change]]:
-    if changed:
-        yield sum(by for _, _, by in changed) % _SUMS, (words, [(item, wrong) for item, wrong, _ in changed])
+def _of_all(words: str, changes: Changes, items: list[Parts]) -> Iterator[tuple[int, Change]]:
+    if changes:
+        some = [(items[at], changes[at][0]) for at in nsmallest(_MOST, changes)]
+        yield sum(by for _, by in changes.values()) % _SUMS, Change(words, len(changes), some)
 
 
 def _of_one_value(item: Parts) -> Iterator[Parts]:
@@ -392,10 +406,10 @@ class Explainer:
                 return f"of {len(items)} of one kind one is left, {self._item(left[0])}"
         return f"all {number} are missing, such as {self._item(kept.items[0])}" if not (kept.sum + delta) % _SUMS else ""
 
-    def _examples(self, words: str, changed: list[tuple[Parts, Parts]]) -> str:
-        some = "; ".join(self._difference(item, wrong) for item, wrong in changed[:_MOST])
-        more = f"; and {len(changed) - _MOST} more" if len(changed) > _MOST else ""
-        return f"{words}: {some}{more}" if words else f"{some}{more}"
+    def _in_words(self, change: Change) -> str:
+        some = "; ".join(self._difference(item, wrong) for item, wrong in change.some)
+        more = f"; and {change.number - _MOST} more" if change.number > _MOST else ""
+        return f"{change.words}: {some}{more}" if change.words else f"{some}{more}"
 
     def _changed(self, entry: str, delta: int) -> str:
         """What is tried for one reader is kept for the next one, which is wrong in the same entry."""
@@ -405,20 +419,20 @@ class Explainer:
             if change is None:
                 return ""
             tried.setdefault(*change)
-        return self._examples(*tried[delta])
+        return self._in_words(tried[delta])
 
     def _try_changes(self, items: list[Parts]) -> Iterator[tuple[int, Change]]:
         """By how much each guess changes the sum, and what it changes."""
         hashes = [_hash(item) for item in items]
-        matching: dict[str, Callable[[Parts], Parts]] = {}
+        matching: dict[str, Changes] = {}
         for words, guess in (_GUESSES | _ALONE).items():
-            changed = _made_by(guess, items, hashes)
-            if changed and words in _GUESSES:
-                matching[words] = guess
-            yield from _of_all(words, changed)
-            yield from ((by, (words, [(item, wrong)])) for item, wrong, by in changed)
+            changes = _made_by(guess, items, hashes)
+            if changes and words in _GUESSES:
+                matching[words] = changes
+            yield from _of_all(words, changes, items)
+            yield from ((by, Change(words, 1, [(items[at], wrong)])) for at, (wrong, by) in changes.items())
         for (one, first), (two, second) in combinations(matching.items(), 2):
-            yield from _of_all(f"{one}; {two}", _made_by(_both(first, second), items, hashes))
+            yield from _of_all(f"{one}; {two}", _made_by_both(first, second, _GUESSES[two], items, hashes), items)
         classes = [number.to_bytes(8, "big") for number in self._names]
         single: list[tuple[Callable[[Parts], Iterator[Parts]], int]] = [
             (_of_one_value, _TRIES),
@@ -426,7 +440,7 @@ class Explainer:
         ]
         for of_one, most in single:
             tries = ((item, old, wrong) for item, old in zip(items, hashes, strict=True) for wrong in of_one(item))
-            yield from (((_hash(wrong) - old) % _SUMS, ("", [(item, wrong)])) for item, old, wrong in islice(tries, most))
+            yield from (((_hash(wrong) - old) % _SUMS, Change("", 1, [(item, wrong)])) for item, old, wrong in islice(tries, most))
 
 
 def in_words(of_a_dump: tuple[Case, list[tuple[Hello, Difference]]]) -> list[str]:

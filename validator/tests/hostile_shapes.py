@@ -598,6 +598,15 @@ def scattered_duplicates(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from in_heap(layout, rows, rows)
 
 
+@shape_by_id_size("records-that-end-within-their-first-object")
+def short_records(layout: Layout, size: int) -> Iterator[Bytes]:
+    """After damage each may be a heap dump record of another length, in which the next one lies."""
+    row = record(0x1C, layout.instance(0x2000, 0x100), 1)
+    yield layout.header() + layout.utf8(1, b"Foo") + layout.load_class(1, 0x100, 1)
+    yield segment(layout.class_dump(0x100)) + b"\x90" * 40 + row * (size // len(row))
+    yield END
+
+
 @shape_by_id_size("failures-after-a-long-string")
 def failures_after_a_string(layout: Layout, size: int) -> Iterator[Bytes]:
     """The string may be none, so each failure could lead back to it."""

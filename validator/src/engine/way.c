@@ -20,6 +20,10 @@ enum {
     STEPS_PER_BYTE = 32     /* of all chains together; more only where bytes were made to cost time */
 };
 
+/* Of a heap dump record whose end is not believed. Chains of records within it are not sought: they would begin others like it, one
+ * within the other, as deep as the sight is long. */
+#define ANY_END (UINT64_MAX - 1)
+
 /* The items that chains may still look at. */
 struct tries {
     const struct search *search;
@@ -28,7 +32,13 @@ struct tries {
 
 /* ---- Chains ---- */
 
-/* The size of the sub-record at an offset, as far as it lies before the end of its record and of the dump. */
+static bool is_root(uint8_t tag)
+{
+    return is_subrecord_tag(tag) && !is_object_tag(tag);
+}
+
+/* The size of the sub-record at an offset, as far as it lies before the end of its record and of the dump. Its fixed part is in
+ * sight, which its size alone does not say of a root. */
 enum step { STEP_BROKEN, STEP_UNSEEN, STEP_MEASURED };
 
 static enum step step_over(struct tries *t, uint64_t at, uint64_t *size)
@@ -43,7 +53,7 @@ static enum step step_over(struct tries *t, uint64_t at, uint64_t *size)
     result = measure_subrecord(sight->at + at, n < s->end - at ? n : (size_t)(s->end - at), sight->id_size, sight->version, &m);
     if (sight->at[at] == SUB_CLASS_DUMP) /* its entries are read */
         t->left -= (int64_t)((result == MEASURED ? m.size : result == MEASURE_TYPE ? m.bad_at : n) / 16);
-    if (result == MEASURE_MORE)
+    if (result == MEASURE_MORE || (result == MEASURED && m.size > n && is_root(sight->at[at])))
         return sight->ended || n >= s->end - at ? STEP_BROKEN : STEP_UNSEEN;
     if (result != MEASURED || m.size > s->end - at || (sight->ended && m.size > n))
         return STEP_BROKEN;
@@ -105,11 +115,9 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
         step = step_over(t, at, &size);
         if (step == STEP_UNSEEN)
             return bits >= BITS_OUT_OF_SIGHT && is_past;
-        if (step == STEP_BROKEN) /* after sub-records whose record ends where it may, but not at the failure */
+        more = step == STEP_BROKEN ? 0 : bits < wanted ? bits_of_subrecord(s->file, sight->at + at, &last) : 1;
+        if (!more) /* after sub-records whose record ends where it may, but not at the failure */
             return s->end == UINT64_MAX && bits >= BITS_TO_END && at + 1 != s->past && records_lead_on(t, at);
-        more = bits < wanted ? bits_of_subrecord(s->file, sight->at + at, &last) : 1;
-        if (!more)
-            return false;
         bits += more;
         is_past |= at >= s->past;
         at += size;
@@ -166,7 +174,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
         if (!length || (within.end > sight->size && sight->ended && !is_time_before(t->search, time)))
             return 0;
         if (within.end <= sight->size && !records_follow(sight, within.end, 1)) { /* it is damaged, too */
-            within.end = UINT64_MAX;
+            within.end = ANY_END;
             wanted = BITS_OF_CHAIN;
         }
         within.past = 0;
@@ -244,13 +252,6 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
     return is_payload;
 }
 
-static bool is_root(const struct search *s, uint64_t at)
-{
-    uint8_t tag = s->sight->at[at];
-
-    return is_subrecord_tag(tag) && !is_object_tag(tag);
-}
-
 /* Roots are much alike. In a row of them a chain of wrong ones may begin some bytes before the right one, but it does not lead as
  * far. And the last bytes before a chain may look like one root. */
 static uint64_t best_start(struct tries *t, uint64_t at)
@@ -258,10 +259,10 @@ static uint64_t best_start(struct tries *t, uint64_t at)
     const struct search *s = t->search;
     uint64_t best = at, after, size, broken;
 
-    if (!is_root(s, at) || step_over(t, at, &size) != STEP_MEASURED)
+    if (!is_root(s->sight->at[at]) || step_over(t, at, &size) != STEP_MEASURED)
         return at;
     after = at + size;
-    if (after < s->sight->size && after < s->end && !is_root(s, after))
+    if (after < s->sight->size && after < s->end && !is_root(s->sight->at[after]))
         return after;
     broken = end_of_chain(t, at);
     for (at++; at < after && broken != UINT64_MAX; at++) {

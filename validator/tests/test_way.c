@@ -1,0 +1,513 @@
+/* way.h: where a chain leads on. What each item counts is computed here, by the tables of RULES.md M.2 ("The way"), from what was
+ * written; so is where a chain breaks off. Bytes that begin no item lie around it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "dice.h"
+#include "dump.h"
+#include "engine/way.h"
+#include "format/tags.h"
+#include "known.h"
+
+enum {
+    ITEMS_MOST = 16,
+    DRAWS = 4000,
+    CHAIN = 128,       /* bits of a chain of sub-records that goes on */
+    TO_END = 32,       /* of one that ends with its record, or where records begin */
+    OUT_OF_SIGHT = 64, /* of one of either kind */
+    RECORDS = 96,      /* of a chain of records */
+    END_OF_DUMP = 32,  /* that the end of the dump gives */
+    JUNK_MOST = 40
+};
+
+struct item {
+    size_t at, end;
+    unsigned bits;
+};
+
+struct chain {
+    struct item items[ITEMS_MOST];
+    size_t count;
+};
+
+/* ---- What is written ---- */
+
+static bool heads(void)
+{
+    return below(2);
+}
+
+/* Bytes with which no record, sub-record or header begins. */
+static void put_junk(struct bytes *b, size_t n)
+{
+    while (n--)
+        put(b, 1, 0x80 + below(0x7f));
+}
+
+static unsigned put_trace(struct bytes *b)
+{
+    bool is_defined = heads();
+
+    put(b, 4, is_defined ? 1 + below(TRACES) : 0);
+    return is_defined ? 20 : 0;
+}
+
+static unsigned put_root(struct bytes *b, const struct known *k)
+{
+    static const uint8_t tags[] = {0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08};
+    const unsigned id_size = k->file.id_size;
+    const uint8_t tag = tags[below(sizeof tags)];
+
+    put(b, 1, tag);
+    put(b, id_size, id_of_object(k));
+    if (tag == 0x01)
+        put(b, id_size, id_of_object(k));
+    else if (tag == 0x02 || tag == 0x03 || tag == 0x08) {
+        put(b, 4, 1 + below(THREADS));
+        put(b, 4, 1 + below(TRACES)); /* of 02 and 03 a frame */
+    } else if (tag == 0x04 || tag == 0x06)
+        put(b, 4, 1 + below(THREADS));
+    return id_size == 8 ? 23 : 5;
+}
+
+/* The bits that it counts. */
+static unsigned put_object(struct bytes *b, const struct known *k)
+{
+    const unsigned id_size = k->file.id_size, of_class = id_size == 8 ? 40 : 12;
+    const unsigned kind = below(4), elements = below(5);
+    unsigned bits = kind == 3 ? 12 : of_class;
+
+    put(b, 1, SUB_CLASS_DUMP + kind);
+    put(b, id_size, kind ? id_of_object(k) : id_of_class(k));
+    bits += put_trace(b);
+    switch (kind) {
+    case 0:
+        put(b, id_size, id_of_class(k));
+        for (unsigned i = 0; i < 5; i++)
+            put(b, id_size, 0);
+        put(b, 4, FIELDS_SIZE);
+        put(b, 4, 0); /* no constants, no static fields */
+        put(b, 2, 1);
+        put(b, id_size, id_of_object(k)); /* a name */
+        put(b, 1, 11);
+        break;
+    case 1:
+        put(b, id_size, id_of_class(k));
+        put(b, 4, FIELDS_SIZE);
+        put_junk(b, FIELDS_SIZE);
+        bits += 16;
+        break;
+    case 2:
+        put(b, 4, elements);
+        put(b, id_size, id_of_class(k));
+        put_junk(b, (size_t)elements * id_size);
+        break;
+    default:
+        put(b, 4, elements);
+        put(b, 1, 11);
+        put_junk(b, (size_t)elements * 8);
+    }
+    return bits;
+}
+
+/* A root at the start is left out where an object follows, so the first one is an object. */
+static void put_chain(struct bytes *b, const struct known *k, size_t count, struct chain *c)
+{
+    for (c->count = 0; c->count < count; c->count++) {
+        struct item *item = &c->items[c->count];
+
+        item->at = b->size;
+        item->bits = c->count && heads() ? put_root(b, k) : put_object(b, k);
+        item->end = b->size;
+    }
+}
+
+/* Of a record that is no heap dump record. A list ends it, after the number of its entries. */
+struct kind {
+    uint8_t tag, ids, others; /* what its fixed part has: IDs, and bytes besides */
+    bool has_list;
+    uint8_t entry_ids, entry_others;
+};
+
+/* A record whose length is that of its kind, and the bits that it counts. */
+static unsigned put_small_record(struct bytes *b, const struct known *k, uint32_t time)
+{
+    static const struct kind kinds[] = {
+        {.tag = 0x01, .ids = 1},
+        {.tag = 0x02, .ids = 2, .others = 8},
+        {.tag = 0x03, .others = 4},
+        {.tag = 0x04, .ids = 4, .others = 8},
+        {.tag = 0x05, .others = 12, .has_list = true, .entry_ids = 1},
+        {.tag = 0x06, .others = 34, .has_list = true, .entry_others = 25},
+        {.tag = 0x07, .others = 24},
+        {.tag = 0x0a, .ids = 4, .others = 8},
+        {.tag = 0x0b, .others = 4},
+        {.tag = 0x0d, .others = 8, .has_list = true, .entry_others = 8},
+        {.tag = 0x0e, .others = 6},
+        {.tag = 0x2c},
+    };
+    const struct kind *kind = &kinds[below(sizeof kinds / sizeof *kinds)];
+    const size_t id_size = k->file.id_size, entries = kind->has_list ? below(3) : 0, record = open_record(b, kind->tag);
+
+    put_at(b->at + record - 8, 4, time);
+    put_junk(b, kind->ids * id_size + kind->others - (kind->has_list ? 4 : 0));
+    if (kind->has_list)
+        put(b, 4, entries);
+    put_junk(b, entries * (kind->entry_ids * id_size + kind->entry_others));
+    if (kind->tag == 0x01)
+        put_junk(b, below(6));
+    close_record(b, record);
+    return kind->tag == 0x01 ? 12 : kind->tag == 0x2c ? 64 : 36;
+}
+
+static void put_records(struct bytes *b, const struct known *k, size_t count, struct chain *c)
+{
+    for (c->count = 0; c->count < count; c->count++) {
+        struct item *item = &c->items[c->count];
+
+        item->at = b->size;
+        item->bits = put_small_record(b, k, 0);
+        item->end = b->size;
+    }
+}
+
+static unsigned all_bits(const struct chain *c)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        bits += c->items[i].bits;
+    return bits;
+}
+
+/* ---- Where a chain leads on ---- */
+
+enum ending { WITH_RECORD, UNSEEN, BROKEN, WITH_DUMP, ENDINGS };
+
+/* A chain in `b`, the last bytes of which may be cut off, and how it ends. */
+struct drawn {
+    struct known known;
+    struct bytes b;
+    struct chain chain;
+    struct sight sight;
+    struct search search;
+};
+
+static void end_draw(struct drawn *d)
+{
+    free(d->b.at);
+    forget(&d->known);
+}
+
+static void begin_draw(struct drawn *d)
+{
+    *d = (struct drawn){.search.end = UINT64_MAX};
+    learn(&d->known, heads() ? 8 : 4, true, true);
+    put_junk(&d->b, below(JUNK_MOST));
+}
+
+static void see(struct drawn *d, bool ended)
+{
+    d->b.at = realloc(d->b.at, d->b.size); /* what is read after the sight is an error */
+    assert_non_null(d->b.at);
+    d->sight = (struct sight){d->b.at, d->b.size, ended, d->known.file.id_size, V102};
+    d->search.sight = &d->sight;
+    d->search.file = &d->known.file;
+}
+
+/* All that is in sight is tried. */
+static bool is_found(const struct drawn *d, enum way_kind kind, uint64_t at)
+{
+    const struct way way = find_way(&d->search, 0, d->b.size);
+
+    return way.kind == kind && way.at == (kind == WAY_NONE ? d->b.size : at) && !way.in_dump;
+}
+
+static void assert_found(const struct drawn *d, enum way_kind kind, uint64_t at)
+{
+    assert_true(is_found(d, kind, at));
+}
+
+static void a_chain_of_sub_records_leads_on_by_its_bits_and_its_end(void **state)
+{
+    static const unsigned wanted[] = {TO_END, OUT_OF_SIGHT, CHAIN, CHAIN};
+    unsigned found[ENDINGS] = {0}, all[ENDINGS] = {0};
+
+    (void)state;
+    shake_dice();
+    for (unsigned i = 0; i < DRAWS; i++) {
+        enum ending ending = (enum ending)below(ENDINGS);
+        const struct item *last;
+        struct drawn d;
+        unsigned bits;
+        bool leads_on;
+
+        begin_draw(&d);
+        put_chain(&d.b, &d.known, 1 + below(7), &d.chain);
+        last = &d.chain.items[d.chain.count - 1];
+        bits = all_bits(&d.chain);
+        if (ending == WITH_RECORD || heads())
+            d.search.end = d.b.size + (ending == WITH_RECORD ? 0 : 1000);
+        if (ending == BROKEN || (ending == WITH_RECORD && heads()))
+            put_junk(&d.b, 1 + below(JUNK_MOST));
+        if (ending == UNSEEN && heads()) { /* how long the last one is */
+            d.b.size = last->at + 1 + below(4);
+            bits -= last->bits;
+        }
+        see(&d, ending != UNSEEN);
+        leads_on = bits >= wanted[ending];
+        assert_found(&d, leads_on ? WAY_SUBRECORD : WAY_NONE, d.chain.items[0].at);
+        found[ending] += leads_on;
+        all[ending]++;
+        end_draw(&d);
+    }
+    for (unsigned i = 0; i < ENDINGS; i++)
+        assert_in_range(found[i], 1, all[i] - 1);
+}
+
+static void a_chain_of_records_leads_on_by_its_bits_and_its_end(void **state)
+{
+    static const unsigned wanted[] = {RECORDS, OUT_OF_SIGHT, RECORDS, RECORDS - END_OF_DUMP};
+    unsigned found[ENDINGS] = {0}, all[ENDINGS] = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        enum ending ending = (enum ending)below(ENDINGS);
+        struct drawn d;
+        bool leads_on;
+
+        begin_draw(&d);
+        put_records(&d.b, &d.known, 1 + below(5), &d.chain);
+        leads_on = all_bits(&d.chain) >= wanted[ending];
+        if (ending == WITH_RECORD || heads()) /* within a heap dump record none is sought */
+            d.search.end = ending == WITH_RECORD ? d.b.size : UINT64_MAX;
+        if (ending == WITH_RECORD)
+            leads_on = false;
+        if (ending == BROKEN)
+            put_junk(&d.b, RECORD_HEADER_SIZE + below(JUNK_MOST));
+        see(&d, ending != UNSEEN);
+        assert_found(&d, leads_on ? WAY_RECORD : WAY_NONE, d.chain.items[0].at);
+        if (ending != WITH_RECORD)
+            assert_int_equal(records_begin(&d.search, DRAWS), leads_on && !d.chain.items[0].at);
+        found[ending] += leads_on;
+        all[ending]++;
+        end_draw(&d);
+    }
+    assert_int_equal(found[WITH_RECORD], 0);
+    for (unsigned i = UNSEEN; i < ENDINGS; i++)
+        assert_in_range(found[i], 1, all[i] - 1);
+}
+
+/* The end of the heap dump record is not known. */
+static void sub_records_of_few_bits_lead_on_where_records_begin(void **state)
+{
+    unsigned found[3] = {0}, chance = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        enum way_kind expected;
+        struct drawn d;
+        struct chain records;
+        unsigned bits;
+
+        begin_draw(&d);
+        put_chain(&d.b, &d.known, 1 + below(3), &d.chain);
+        put_records(&d.b, &d.known, below(5), &records);
+        see(&d, true);
+        bits = all_bits(&records);
+        expected = all_bits(&d.chain) >= CHAIN             ? WAY_SUBRECORD
+                   : !bits || bits + END_OF_DUMP < RECORDS ? WAY_NONE
+                   : all_bits(&d.chain) >= TO_END          ? WAY_SUBRECORD
+                                                           : WAY_RECORD;
+        chance += !is_found(&d, expected, expected == WAY_RECORD ? records.items[0].at : d.chain.items[0].at);
+        found[expected]++;
+        end_draw(&d);
+    }
+    assert_in_range(chance, 0, DRAWS / 100); /* twelve bits are one in 4,096, at each offset */
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(found[i]);
+}
+
+/* The bits of the items that begin before an offset. */
+static unsigned bits_before(const struct chain *c, uint64_t at)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < c->count && c->items[i].at < at; i++)
+        bits += c->items[i].bits;
+    return bits;
+}
+
+static void a_chain_leads_past_an_offset_with_an_item_that_begins_there_or_later(void **state)
+{
+    unsigned found = 0, doubted = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        struct drawn d;
+        const struct item *last;
+        bool leads_on;
+
+        begin_draw(&d);
+        put_chain(&d.b, &d.known, 5 + below(8), &d.chain);
+        last = &d.chain.items[d.chain.count - 1];
+        put_junk(&d.b, JUNK_MOST);
+        see(&d, true);
+        d.search.end = d.b.size + 1000;
+        d.search.past = 1 + last->at + below(30) - 20;
+        d.search.is_doubt = heads();
+        leads_on = all_bits(&d.chain) >= CHAIN && d.search.past <= last->at &&
+                   (!d.search.is_doubt || bits_before(&d.chain, d.search.past) >= CHAIN);
+        assert_found(&d, leads_on ? WAY_SUBRECORD : WAY_NONE, d.chain.items[0].at);
+        found += leads_on;
+        doubted += leads_on && d.search.is_doubt;
+        end_draw(&d);
+    }
+    assert_in_range(found, DRAWS / 10, DRAWS - DRAWS / 10);
+    assert_true(doubted);
+}
+
+/* As many bytes as a class, a trace or an object ID that is not there. */
+static void an_item_that_cannot_be_right_breaks_a_chain(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        struct drawn d;
+        size_t wrong;
+        bool leads_on;
+
+        begin_draw(&d);
+        put_chain(&d.b, &d.known, ITEMS_MOST, &d.chain);
+        see(&d, heads());
+        wrong = below(ITEMS_MOST);
+        put_at(d.b.at + d.chain.items[wrong].at + 1, d.known.file.id_size, 0); /* its ID */
+        leads_on = bits_before(&d.chain, d.chain.items[wrong].at) >= CHAIN;
+        while (!leads_on && ++wrong < ITEMS_MOST && d.b.at[d.chain.items[wrong].at] - 0x20u > 3)
+            ; /* roots at a start are tried in another test */
+        if (leads_on)
+            assert_found(&d, WAY_SUBRECORD, d.chain.items[0].at);
+        end_draw(&d);
+    }
+}
+
+/* ---- What else there is ---- */
+
+static void a_record_may_be_of_the_time_of_one_before_or_134_seconds_later(void **state)
+{
+    const uint32_t most = 1 << 27;
+
+    (void)state;
+    assert_true(is_time_after(0, 0));
+    assert_false(is_time_after(1, 0));
+    for (unsigned i = 0; i < 200; i++) {
+        uint32_t before = 1 + (uint32_t)throw_dice() % (UINT32_MAX - 1);
+
+        assert_true(is_time_after(before, before));
+        assert_true(is_time_after(before + most - 1, before));
+        assert_false(is_time_after(before + most, before));
+        assert_false(is_time_after(before - 1, before));
+    }
+}
+
+static void records_of_another_time_are_none(void **state)
+{
+    const uint32_t most = 1 << 27;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        const uint32_t times[] = {1 + below(1000), 2 * most + below(1000)};
+        const uint32_t some[] = {times[0],        times[0] + most - 1,
+                                 times[0] + most, times[0] - 1,
+                                 times[1],        times[1] + most - 1,
+                                 times[1] + most, times[1] - 1,
+                                 most + most / 2, 0};
+        const bool right[] = {true, true, false, false, true, true, false, false, false, false};
+        const unsigned which = below(sizeof right);
+        struct drawn d;
+
+        begin_draw(&d);
+        d.search.times = (const uint32_t(*)[2]) & times;
+        do
+            put_small_record(&d.b, &d.known, some[which]);
+        while (d.b.size < 400);
+        see(&d, false);
+        assert_int_equal(find_way(&d.search, 0, d.b.size).kind, right[which] ? WAY_RECORD : WAY_NONE);
+        end_draw(&d);
+    }
+}
+
+/* It has a chain of 96 bits, or of 128 if its end is in sight and no record follows; and where it crosses the end of the dump, the
+ * time of the one before. */
+static void a_heap_dump_record_begins_with_a_chain(void **state)
+{
+    unsigned found = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        const uint32_t times[] = {1000, 2000};
+        enum { FOLLOWED, DAMAGED, CUT, NONE_FOLLOWS } how = below(4);
+        const bool is_time_before = heads();
+        const unsigned tag = heads() ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT;
+        struct drawn d;
+        size_t body;
+        bool leads_on;
+        unsigned bits;
+
+        begin_draw(&d);
+        d.search.times = (const uint32_t(*)[2]) & times;
+        body = open_record(&d.b, tag);
+        put_at(d.b.at + body - 8, 4, is_time_before ? times[below(2)] : 1500);
+        put_chain(&d.b, &d.known, 1 + below(6), &d.chain);
+        bits = all_bits(&d.chain);
+        if (how == DAMAGED)
+            put_junk(&d.b, 200);
+        close_record(&d.b, body);
+        if (how == CUT)
+            put_at(d.b.at + body - 4, 4, d.b.size - body + 100);
+        else if (how == NONE_FOLLOWS)
+            put_junk(&d.b, 200);
+        else
+            put_junk(&d.b, put_small_record(&d.b, &d.known, 1000) ? 0 : 1);
+        see(&d, true);
+        /* a chain that ends with the record leads on with fewer bits; one that breaks off before has to have all of them */
+        leads_on = how == FOLLOWED       ? bits >= TO_END
+                   : how == DAMAGED      ? bits >= RECORDS
+                   : how == NONE_FOLLOWS ? bits >= CHAIN
+                                         : bits >= RECORDS && is_time_before;
+        if (d.search.end == UINT64_MAX && bits >= CHAIN && !leads_on)
+            assert_found(&d, WAY_SUBRECORD, body);
+        else
+            assert_int_equal(records_begin(&(struct search){.sight = &(struct sight){d.b.at + body - RECORD_HEADER_SIZE,
+                                                                                     d.b.size - body + RECORD_HEADER_SIZE, true,
+                                                                                     d.sight.id_size, V102},
+                                                            .file = d.search.file,
+                                                            .end = UINT64_MAX,
+                                                            .times = d.search.times},
+                                           DRAWS),
+                             leads_on);
+        found += leads_on;
+        end_draw(&d);
+    }
+    assert_in_range(found, DRAWS / 10, DRAWS - DRAWS / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_of_sub_records_leads_on_by_its_bits_and_its_end),
+        cmocka_unit_test(a_chain_of_records_leads_on_by_its_bits_and_its_end),
+        cmocka_unit_test(sub_records_of_few_bits_lead_on_where_records_begin),
+        cmocka_unit_test(a_chain_leads_past_an_offset_with_an_item_that_begins_there_or_later),
+        cmocka_unit_test(an_item_that_cannot_be_right_breaks_a_chain),
+        cmocka_unit_test(a_record_may_be_of_the_time_of_one_before_or_134_seconds_later),
+        cmocka_unit_test(records_of_another_time_are_none),
+        cmocka_unit_test(a_heap_dump_record_begins_with_a_chain),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
