@@ -159,7 +159,9 @@ def _crate(root: Path, reader: Reader, build: Path) -> None:
             for path in own:
                 copy_source(path, build / "sources" / path.relative_to(folders), reader.replace)
             what = ["--path", build / "sources" / reader.name]
-        options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, "--target-dir", build.parent / "target"]
+        # Of its own: while Cargo builds in one, it lets no other reader build there.
+        target: list[str | Path] = ["--target-dir", build / "target"]
+        options: list[str | Path] = ["--locked", "--quiet", "--force", "--root", build, *target]
         install([need("cargo"), "install", *options, *what], build, build / "cargo.log")
         stamp.write_text(state, encoding="ascii")
 

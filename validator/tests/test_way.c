@@ -15,7 +15,7 @@
 #include "known.h"
 
 enum {
-    ITEMS_MOST = 16,
+    ITEMS_MOST = 64,
     DRAWS = 4000,
     CHAIN = 128,       /* bits of a chain of sub-records that goes on */
     TO_END = 32,       /* of one that ends with its record, or where records begin */
@@ -53,7 +53,7 @@ static unsigned put_trace(struct bytes *b)
 {
     bool is_defined = heads();
 
-    put(b, 4, is_defined ? 1 + below(TRACES) : 0);
+    put(b, 4, is_defined ? 9 + 16 * below(TRACES / 16) : 0); /* no byte of it begins anything */
     return is_defined ? 20 : 0;
 }
 
@@ -79,7 +79,7 @@ static unsigned put_root(struct bytes *b, const struct known *k)
 static unsigned put_object(struct bytes *b, const struct known *k)
 {
     const unsigned id_size = k->file.id_size, of_class = id_size == 8 ? 40 : 12;
-    const unsigned kind = below(4), elements = below(5);
+    const unsigned kind = below(4), elements = heads() ? 0 : 9 + below(3) * 7; /* no tag */
     unsigned bits = kind == 3 ? 12 : of_class;
 
     put(b, 1, SUB_CLASS_DUMP + kind);
@@ -115,16 +115,41 @@ static unsigned put_object(struct bytes *b, const struct known *k)
     return bits;
 }
 
+static unsigned all_bits(const struct chain *c)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        bits += c->items[i].bits;
+    return bits;
+}
+
+static void put_item(struct bytes *b, const struct known *k, bool is_root, struct chain *c)
+{
+    struct item *item = &c->items[c->count++];
+
+    assert_true(c->count <= ITEMS_MOST);
+    item->at = b->size;
+    item->bits = is_root ? put_root(b, k) : put_object(b, k);
+    item->end = b->size;
+}
+
 /* A root at the start is left out where an object follows, so the first one is an object. */
 static void put_chain(struct bytes *b, const struct known *k, size_t count, struct chain *c)
 {
-    for (c->count = 0; c->count < count; c->count++) {
-        struct item *item = &c->items[c->count];
+    c->count = 0;
+    while (c->count < count)
+        put_item(b, k, c->count && heads(), c);
+}
 
-        item->at = b->size;
-        item->bits = c->count && heads() ? put_root(b, k) : put_object(b, k);
-        item->end = b->size;
-    }
+/* As many as lead on without an end, and some more. */
+static void put_long_chain(struct bytes *b, const struct known *k, struct chain *c)
+{
+    size_t more = 1 + below(4);
+
+    c->count = 0;
+    while (all_bits(c) < CHAIN || more--)
+        put_item(b, k, c->count && heads(), c);
 }
 
 /* Of a record that is no heap dump record. A list ends it, after the number of its entries. */
@@ -176,22 +201,15 @@ static void put_records(struct bytes *b, const struct known *k, size_t count, st
     }
 }
 
-static unsigned all_bits(const struct chain *c)
-{
-    unsigned bits = 0;
-
-    for (size_t i = 0; i < c->count; i++)
-        bits += c->items[i].bits;
-    return bits;
-}
-
 /* ---- Where a chain leads on ---- */
 
 enum ending { WITH_RECORD, UNSEEN, BROKEN, WITH_DUMP, ENDINGS };
 
+static struct known known_by_4, known_by_8;
+
 /* A chain in `b`, the last bytes of which may be cut off, and how it ends. */
 struct drawn {
-    struct known known;
+    struct known *known;
     struct bytes b;
     struct chain chain;
     struct sight sight;
@@ -201,23 +219,27 @@ struct drawn {
 static void end_draw(struct drawn *d)
 {
     free(d->b.at);
-    forget(&d->known);
+}
+
+static void begin_draw_of(struct drawn *d, unsigned id_size)
+{
+    *d = (struct drawn){.search.end = UINT64_MAX};
+    d->known = id_size == 8 ? &known_by_8 : &known_by_4;
+    put_junk(&d->b, below(JUNK_MOST));
 }
 
 static void begin_draw(struct drawn *d)
 {
-    *d = (struct drawn){.search.end = UINT64_MAX};
-    learn(&d->known, heads() ? 8 : 4, true, true);
-    put_junk(&d->b, below(JUNK_MOST));
+    begin_draw_of(d, heads() ? 8 : 4);
 }
 
 static void see(struct drawn *d, bool ended)
 {
     d->b.at = realloc(d->b.at, d->b.size); /* what is read after the sight is an error */
     assert_non_null(d->b.at);
-    d->sight = (struct sight){d->b.at, d->b.size, ended, d->known.file.id_size, V102};
+    d->sight = (struct sight){d->b.at, d->b.size, ended, d->known->file.id_size, V102};
     d->search.sight = &d->sight;
-    d->search.file = &d->known.file;
+    d->search.file = &d->known->file;
 }
 
 /* All that is in sight is tried. */
@@ -239,7 +261,6 @@ static void a_chain_of_sub_records_leads_on_by_its_bits_and_its_end(void **state
     unsigned found[ENDINGS] = {0}, all[ENDINGS] = {0};
 
     (void)state;
-    shake_dice();
     for (unsigned i = 0; i < DRAWS; i++) {
         enum ending ending = (enum ending)below(ENDINGS);
         const struct item *last;
@@ -248,7 +269,7 @@ static void a_chain_of_sub_records_leads_on_by_its_bits_and_its_end(void **state
         bool leads_on;
 
         begin_draw(&d);
-        put_chain(&d.b, &d.known, 1 + below(7), &d.chain);
+        put_chain(&d.b, d.known, 1 + below(7), &d.chain);
         last = &d.chain.items[d.chain.count - 1];
         bits = all_bits(&d.chain);
         if (ending == WITH_RECORD || heads())
@@ -282,7 +303,7 @@ static void a_chain_of_records_leads_on_by_its_bits_and_its_end(void **state)
         bool leads_on;
 
         begin_draw(&d);
-        put_records(&d.b, &d.known, 1 + below(5), &d.chain);
+        put_records(&d.b, d.known, 1 + below(5), &d.chain);
         leads_on = all_bits(&d.chain) >= wanted[ending];
         if (ending == WITH_RECORD || heads()) /* within a heap dump record none is sought */
             d.search.end = ending == WITH_RECORD ? d.b.size : UINT64_MAX;
@@ -316,8 +337,8 @@ static void sub_records_of_few_bits_lead_on_where_records_begin(void **state)
         unsigned bits;
 
         begin_draw(&d);
-        put_chain(&d.b, &d.known, 1 + below(3), &d.chain);
-        put_records(&d.b, &d.known, below(5), &records);
+        put_chain(&d.b, d.known, 1 + below(3), &d.chain);
+        put_records(&d.b, d.known, below(5), &records);
         see(&d, true);
         bits = all_bits(&records);
         expected = all_bits(&d.chain) >= CHAIN             ? WAY_SUBRECORD
@@ -354,7 +375,7 @@ static void a_chain_leads_past_an_offset_with_an_item_that_begins_there_or_later
         bool leads_on;
 
         begin_draw(&d);
-        put_chain(&d.b, &d.known, 5 + below(8), &d.chain);
+        put_chain(&d.b, d.known, 5 + below(8), &d.chain);
         last = &d.chain.items[d.chain.count - 1];
         put_junk(&d.b, JUNK_MOST);
         see(&d, true);
@@ -372,27 +393,31 @@ static void a_chain_leads_past_an_offset_with_an_item_that_begins_there_or_later
     assert_true(doubted);
 }
 
-/* As many bytes as a class, a trace or an object ID that is not there. */
 static void an_item_that_cannot_be_right_breaks_a_chain(void **state)
 {
+    unsigned found = 0, chance = 0;
+
     (void)state;
     for (unsigned i = 0; i < DRAWS; i++) {
         struct drawn d;
-        size_t wrong;
+        const struct item *wrong;
         bool leads_on;
 
         begin_draw(&d);
-        put_chain(&d.b, &d.known, ITEMS_MOST, &d.chain);
+        put_long_chain(&d.b, d.known, &d.chain);
         see(&d, heads());
-        wrong = below(ITEMS_MOST);
-        put_at(d.b.at + d.chain.items[wrong].at + 1, d.known.file.id_size, 0); /* its ID */
-        leads_on = bits_before(&d.chain, d.chain.items[wrong].at) >= CHAIN;
-        while (!leads_on && ++wrong < ITEMS_MOST && d.b.at[d.chain.items[wrong].at] - 0x20u > 3)
-            ; /* roots at a start are tried in another test */
-        if (leads_on)
-            assert_found(&d, WAY_SUBRECORD, d.chain.items[0].at);
+        do
+            wrong = &d.chain.items[below((uint32_t)d.chain.count)];
+        while (d.b.at[wrong->at] == SUB_ROOT_THREAD_OBJECT);      /* a thread may have no object yet */
+        put_at(d.b.at + wrong->at + 1, d.known->file.id_size, 0); /* its ID */
+        leads_on = bits_before(&d.chain, wrong->at) >= CHAIN;
+        d.search.end = d.b.size + 1000;
+        chance += leads_on != is_found(&d, WAY_SUBRECORD, d.chain.items[0].at);
+        found += leads_on;
         end_draw(&d);
     }
+    assert_in_range(chance, 0, DRAWS / 100);
+    assert_in_range(found, DRAWS / 50, DRAWS);
 }
 
 /* ---- What else there is ---- */
@@ -433,7 +458,7 @@ static void records_of_another_time_are_none(void **state)
         begin_draw(&d);
         d.search.times = (const uint32_t(*)[2]) & times;
         do
-            put_small_record(&d.b, &d.known, some[which]);
+            put_small_record(&d.b, d.known, some[which]);
         while (d.b.size < 400);
         see(&d, false);
         assert_int_equal(find_way(&d.search, 0, d.b.size).kind, right[which] ? WAY_RECORD : WAY_NONE);
@@ -462,7 +487,7 @@ static void a_heap_dump_record_begins_with_a_chain(void **state)
         d.search.times = (const uint32_t(*)[2]) & times;
         body = open_record(&d.b, tag);
         put_at(d.b.at + body - 8, 4, is_time_before ? times[below(2)] : 1500);
-        put_chain(&d.b, &d.known, 1 + below(6), &d.chain);
+        put_chain(&d.b, d.known, 1 + below(6), &d.chain);
         bits = all_bits(&d.chain);
         if (how == DAMAGED)
             put_junk(&d.b, 200);
@@ -472,7 +497,7 @@ static void a_heap_dump_record_begins_with_a_chain(void **state)
         else if (how == NONE_FOLLOWS)
             put_junk(&d.b, 200);
         else
-            put_junk(&d.b, put_small_record(&d.b, &d.known, 1000) ? 0 : 1);
+            put_junk(&d.b, put_small_record(&d.b, d.known, 1000) ? 0 : 1);
         see(&d, true);
         /* a chain that ends with the record leads on with fewer bits; one that breaks off before has to have all of them */
         leads_on = how == FOLLOWED       ? bits >= TO_END
@@ -496,6 +521,294 @@ static void a_heap_dump_record_begins_with_a_chain(void **state)
     assert_in_range(found, DRAWS / 10, DRAWS - DRAWS / 10);
 }
 
+static void the_header_of_another_dump_is_a_record(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 8; i++) {
+        const bool is_whole = heads();
+        struct drawn d;
+        size_t at;
+
+        begin_draw(&d);
+        at = d.b.size;
+        put_header(&d.b);
+        d.b.size -= is_whole ? 0 : 1 + below(30);
+        see(&d, heads());
+        assert_found(&d, is_whole ? WAY_RECORD : WAY_NONE, at);
+        end_draw(&d);
+    }
+}
+
+/* The last bytes before an object may look like a root; so it is left out. */
+static void a_root_before_an_object_is_left_out(void **state)
+{
+    unsigned chance = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        struct drawn d;
+        size_t roots, object, first;
+
+        begin_draw(&d);
+        first = d.b.size;
+        put_root(&d.b, d.known);
+        roots = 1;
+        if (heads()) {
+            put_root(&d.b, d.known);
+            roots++;
+        }
+        object = d.b.size;
+        put_long_chain(&d.b, d.known, &d.chain);
+        see(&d, true);
+        chance += !is_found(&d, WAY_SUBRECORD, roots == 1 ? object : first);
+        end_draw(&d);
+    }
+    assert_in_range(chance, 0, DRAWS / 100);
+}
+
+/* ROOT_JNI_GLOBAL has two IDs. If the last byte of the first one is its tag, roots of wrong IDs lie between the right ones. They begin
+ * before them here, and end before what follows. */
+static void a_row_of_wrong_roots_leads_less_far(void **state)
+{
+    const unsigned rows = 12;
+    unsigned chance = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 8; i++) {
+        struct drawn d;
+        size_t right;
+
+        begin_draw_of(&d, 8);
+        put(&d.b, 1, 0x01);
+        put(&d.b, 8, id_of_object(d.known));
+        right = d.b.size;
+        for (unsigned root = 0; root < rows; root++) {
+            put(&d.b, 1, 0x01);
+            put(&d.b, 8, (id_of_object(d.known) & ~UINT64_C(0xff)) | 0x01);
+            put(&d.b, 8, id_of_object(d.known));
+        }
+        put_chain(&d.b, d.known, 6, &d.chain);
+        put_junk(&d.b, JUNK_MOST);
+        see(&d, true);
+        d.search.end = d.b.size + 1000;
+        chance += !is_found(&d, WAY_SUBRECORD, right);
+        end_draw(&d);
+    }
+    assert_in_range(chance, 0, DRAWS / 8 / 10); /* the last wrong root may lead on by chance */
+}
+
+/* The records of a whole dump. */
+static void put_dump(struct bytes *b, const struct known *k, bool with_header)
+{
+    struct chain chain;
+    size_t body;
+
+    if (with_header)
+        put_header(b);
+    put_small_record(b, k, 0);
+    put_small_record(b, k, 0);
+    put_small_record(b, k, 0);
+    body = open_record(b, TAG_HEAP_DUMP_SEGMENT);
+    put_long_chain(b, k, &chain);
+    close_record(b, body);
+    close_record(b, open_record(b, TAG_HEAP_DUMP_END));
+}
+
+/* Its chains and records are perfect. It is passed over from its header on; or the end of its heap dump record is, and what follows. */
+static void the_dump_in_an_array_is_passed_over(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 4; i++) {
+        const bool with_header = heads(), has_ended = heads();
+        struct drawn d;
+        struct chain inner;
+
+        begin_draw(&d);
+        if (with_header) {
+            put_dump(&d.b, d.known, true);
+        } else {
+            put_long_chain(&d.b, d.known, &inner);
+            close_record(&d.b, open_record(&d.b, TAG_HEAP_DUMP_END));
+            for (unsigned j = 0; j < 4; j++)
+                put_small_record(&d.b, d.known, 0);
+        }
+        put_junk(&d.b, below(JUNK_MOST)); /* what else is in the array */
+        put_long_chain(&d.b, d.known, &d.chain);
+        d.search.end = d.b.size;
+        if (!has_ended) /* records follow the heap dump record */
+            for (unsigned j = 0; j < 8; j++)
+                put_small_record(&d.b, d.known, 0);
+        see(&d, has_ended);
+        assert_found(&d, WAY_SUBRECORD, d.chain.items[0].at);
+        end_draw(&d);
+    }
+}
+
+/* The same search again, where the sight had ended in the dump: it begins at one of its records. */
+static void a_search_goes_on_in_a_dump_in_an_array(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 4; i++) {
+        struct drawn d;
+        struct way way;
+        size_t from;
+
+        begin_draw(&d);
+        from = d.b.size;
+        put_dump(&d.b, d.known, false);
+        put_junk(&d.b, below(JUNK_MOST));
+        put_long_chain(&d.b, d.known, &d.chain);
+        d.search.end = d.b.size;
+        see(&d, true);
+        d.search.in_dump = true;
+        way = find_way(&d.search, from, d.b.size);
+        assert_int_equal(way.kind, WAY_SUBRECORD);
+        assert_int_equal(way.at, d.chain.items[0].at);
+        end_draw(&d);
+    }
+}
+
+/* A record of it, or its next header, is out of sight: there the search goes on. */
+static void a_dump_in_an_array_that_goes_on_out_of_sight_is_sought_there(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 4; i++) {
+        const bool within_record = heads();
+        struct drawn d;
+        struct way way;
+        size_t from, next;
+
+        begin_draw(&d);
+        from = d.b.size;
+        put_dump(&d.b, d.known, heads());
+        next = d.b.size;
+        if (within_record) {
+            put_at(d.b.at + next - 4, 4, 500); /* of HEAP_DUMP_END, so that a record is 500 bytes long */
+            next += 500;
+        } else {
+            put_small_record(&d.b, d.known, 0);
+            d.b.size = next + 1 + below(8);
+        }
+        d.search.end = next + 10000;
+        see(&d, false);
+        d.search.in_dump = *d.b.at && d.b.at[from] != 'J';
+        way = find_way(&d.search, from, d.b.size);
+        assert_int_equal(way.kind, WAY_NONE);
+        assert_true(way.in_dump);
+        assert_int_equal(way.at, next);
+        end_draw(&d);
+    }
+}
+
+/* ---- The other questions ---- */
+
+static void a_start_leads_exactly_to_an_offset(void **state)
+{
+    unsigned chance = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        struct drawn d;
+        size_t from, to, first = 0;
+        unsigned bits = 0;
+
+        begin_draw(&d);
+        put_junk(&d.b, 1);
+        put_chain(&d.b, d.known, 1 + below(6), &d.chain);
+        to = d.b.size;
+        put_junk(&d.b, JUNK_MOST);
+        see(&d, heads());
+        from = below((uint32_t)to);
+        for (size_t item = d.chain.count; item-- && d.chain.items[item].at >= from;) {
+            bits += d.chain.items[item].bits;
+            first = bits >= TO_END ? d.chain.items[item].at : first;
+        }
+        chance += find_start(&d.search, from, to, to) != first; /* 0 is no start, and is an answer */
+        assert_int_equal(find_start(&d.search, from, to, to + 1 + below(JUNK_MOST - 1)), 0);
+        end_draw(&d);
+    }
+    assert_in_range(chance, 0, DRAWS / 50);
+}
+
+static void sub_records_begin_before_an_offset(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 4; i++) {
+        struct drawn d;
+        size_t at, items = 0;
+        unsigned bits = 0;
+
+        begin_draw(&d);
+        put_long_chain(&d.b, d.known, &d.chain);
+        see(&d, false);
+        at = d.chain.items[0].at;
+        while (bits < CHAIN)
+            bits += d.chain.items[items++].bits;
+        assert_true(subrecords_begin(&d.search, at + 1, DRAWS));
+        assert_false(subrecords_begin(&d.search, at, DRAWS));
+        assert_false(subrecords_begin(&d.search, at + 1, items - 2)); /* a class takes more than one step */
+        end_draw(&d);
+    }
+}
+
+static void a_chain_reaches_to_where_it_breaks_off(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        const bool is_broken = heads();
+        struct drawn d;
+
+        d = (struct drawn){.search.end = UINT64_MAX};
+        d.known = heads() ? &known_by_8 : &known_by_4;
+        put_chain(&d.b, d.known, 1 + below(16), &d.chain);
+        if (is_broken)
+            put_junk(&d.b, JUNK_MOST);
+        see(&d, true);
+        d.search.end = is_broken ? d.b.size + 100 : d.b.size;
+        assert_int_equal(reach_of_subrecords(&d.search, DRAWS), all_bits(&d.chain) < (is_broken ? CHAIN : TO_END) ? 0
+                                                                : is_broken ? d.chain.items[d.chain.count - 1].end
+                                                                            : UINT64_MAX);
+        assert_int_equal(
+            reach_of_subrecords(&(struct search){.sight = &(struct sight){.at = d.b.at}, .file = &d.known->file}, 9), 0);
+        end_draw(&d);
+    }
+}
+
+/* Items that each are worth less than a step would cost to look at are not looked at without end. */
+static void no_more_items_are_looked_at_than_allowed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 8; i++) {
+        struct drawn d = {.search.end = UINT64_MAX};
+        unsigned records = 0, bits = 0;
+
+        d.known = &known_by_8;
+        for (; bits < RECORDS; records++)
+            bits += put_small_record(&d.b, d.known, 0);
+        see(&d, false);
+        assert_true(records_begin(&d.search, records));
+        assert_false(records_begin(&d.search, records - 1));
+        end_draw(&d);
+    }
+}
+
+static int learn_both(void **state)
+{
+    (void)state;
+    shake_dice();
+    learn(&known_by_4, 4, true, true);
+    learn(&known_by_8, 8, true, true);
+    return 0;
+}
+
+static int forget_both(void **state)
+{
+    (void)state;
+    forget(&known_by_4);
+    forget(&known_by_8);
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,7 +820,17 @@ int main(void)
         cmocka_unit_test(a_record_may_be_of_the_time_of_one_before_or_134_seconds_later),
         cmocka_unit_test(records_of_another_time_are_none),
         cmocka_unit_test(a_heap_dump_record_begins_with_a_chain),
+        cmocka_unit_test(the_header_of_another_dump_is_a_record),
+        cmocka_unit_test(a_root_before_an_object_is_left_out),
+        cmocka_unit_test(a_row_of_wrong_roots_leads_less_far),
+        cmocka_unit_test(the_dump_in_an_array_is_passed_over),
+        cmocka_unit_test(a_search_goes_on_in_a_dump_in_an_array),
+        cmocka_unit_test(a_dump_in_an_array_that_goes_on_out_of_sight_is_sought_there),
+        cmocka_unit_test(a_start_leads_exactly_to_an_offset),
+        cmocka_unit_test(sub_records_begin_before_an_offset),
+        cmocka_unit_test(a_chain_reaches_to_where_it_breaks_off),
+        cmocka_unit_test(no_more_items_are_looked_at_than_allowed),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, learn_both, forget_both);
 }
