@@ -225,7 +225,11 @@ static void begin_draw_of(struct drawn *d, unsigned id_size)
 {
     *d = (struct drawn){.search.end = UINT64_MAX};
     d->known = id_size == 8 ? &known_by_8 : &known_by_4;
-    put_junk(&d->b, below(JUNK_MOST));
+    if (heads())
+        put_junk(&d->b, below(JUNK_MOST));
+    else
+        for (size_t zeros = below(JUNK_MOST); zeros--;)
+            put(&d->b, 1, 0);
 }
 
 static void begin_draw(struct drawn *d)
@@ -466,6 +470,35 @@ static void records_of_another_time_are_none(void **state)
     }
 }
 
+/* Of less than 64 KiB, and without a zero byte among the first 64 after its ID. */
+static void a_string_may_be_text(void **state)
+{
+    enum { LOOKED_AT = 64, LONGEST = 1 << 16 };
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 8; i++) {
+        const bool is_long = !below(4), has_zero = heads();
+        size_t body, size, zero;
+        struct drawn d;
+        bool is_text;
+
+        begin_draw(&d);
+        for (unsigned j = 0; j < 8; j++) { /* too few bits without the last one */
+            body = open_record(&d.b, TAG_UTF8);
+            size = d.known->file.id_size + (j < 7 ? 0 : is_long ? LONGEST - 2 * JUNK_MOST + below(4 * JUNK_MOST) : below(100));
+            put_junk(&d.b, size);
+            close_record(&d.b, body);
+        }
+        zero = d.known->file.id_size + below(100);
+        is_text = size < LONGEST && !(has_zero && zero < size && zero < d.known->file.id_size + LOOKED_AT);
+        if (has_zero && zero < size)
+            d.b.at[body + zero] = 0;
+        see(&d, false);
+        assert_found(&d, is_text ? WAY_RECORD : WAY_NONE, (size_t)(body - 9 - 7 * (9 + d.known->file.id_size)));
+        end_draw(&d);
+    }
+}
+
 /* It has a chain of 96 bits, or of 128 if its end is in sight and no record follows; and where it crosses the end of the dump, the
  * time of the one before. */
 static void a_heap_dump_record_begins_with_a_chain(void **state)
@@ -691,7 +724,7 @@ static void a_dump_in_an_array_that_goes_on_out_of_sight_is_sought_there(void **
         }
         d.search.end = next + 10000;
         see(&d, false);
-        d.search.in_dump = *d.b.at && d.b.at[from] != 'J';
+        d.search.in_dump = d.b.at[from] != 'J'; /* at a record, or before the header */
         way = find_way(&d.search, from, d.b.size);
         assert_int_equal(way.kind, WAY_NONE);
         assert_true(way.in_dump);
@@ -819,6 +852,7 @@ int main(void)
         cmocka_unit_test(an_item_that_cannot_be_right_breaks_a_chain),
         cmocka_unit_test(a_record_may_be_of_the_time_of_one_before_or_134_seconds_later),
         cmocka_unit_test(records_of_another_time_are_none),
+        cmocka_unit_test(a_string_may_be_text),
         cmocka_unit_test(a_heap_dump_record_begins_with_a_chain),
         cmocka_unit_test(the_header_of_another_dump_is_a_record),
         cmocka_unit_test(a_root_before_an_object_is_left_out),
