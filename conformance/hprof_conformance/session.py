@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import secrets
 import selectors
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO
 
 from hprof_conformance import steps
 from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello, parse_reply, request
@@ -90,6 +94,12 @@ def _resident(family: Family, limit: int) -> int:
     return found if found <= limit else sum(map(_own_share, pids))
 
 
+def _unread(pipe: IO[bytes]) -> int:
+    """How many bytes of what was written nobody has read, even if no process is left that could."""
+    (found,) = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))
+    return int(found)
+
+
 def error_line(errors: str) -> str:
     """The line that says why a program ended: in some languages the stack follows it."""
     lines = errors.strip().splitlines()
@@ -111,8 +121,11 @@ class Session:
         self._process: subprocess.Popen[bytes] | None = None
         self._pending = b""
         self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 # has no name, so the reader cannot replace it
+        self._errors_from = 0  # where those of the case begin
         self._family: Family = set()  # of the process, as it was last seen
         self._case = ""  # that was asked last
+        self._sent = 0  # bytes of the request
+        self._took_request = True  # the process has read some of it
         self.hello: Hello | None = None
         self.starts = 0
         self.between: list[str] = []  # what a process did after its last answer; the next dump is not to blame
@@ -124,6 +137,7 @@ class Session:
             self._directory.mkdir(exist_ok=True)  # the reader may have deleted it
             self._errors.seek(0)
             self._errors.truncate()
+            self._errors_from = 0
             self._process = self._started()
             self._pending = b""
             line = self._line(_START_TIMEOUT, f"{Path(self._command[0]).name}: no hello yet")
@@ -164,23 +178,35 @@ class Session:
         """Never raises for what a reader does: a crash, a hang and a breach of the protocol are replies too."""
         seconds = self._limits.for_file(file)  # before the reader can delete the file
         if said := self._unasked():
-            self.between.append(f"after {self._case}: {said}")
-            self.stop()
+            self._blame_last_case(said)
+        is_new = self._process is None
+        reply = self._asked(case, file, seconds)
+        if not (is_new or self._took_request):  # so the dump cannot be why, and is as it was
+            self._blame_last_case(reply.message)
+            reply = self._asked(case, file, seconds)
         self._case = case
+        return reply
+
+    def _blame_last_case(self, said: str) -> None:
+        self.between.append(f"after {self._case}: {said}")
+        self.stop()
+
+    def _asked(self, case: str, file: Path, seconds: float) -> Reply:
+        self._sent, self._took_request = 0, True
         try:
             self.start()
             process = self._process
             assert process is not None and process.stdin is not None
+            self._errors_from = os.fstat(self._errors.fileno()).st_size
             asked = secrets.token_hex(8)  # the name of a case says what a reader should make of it
-            process.stdin.write(request(asked, file).encode())
+            line = request(asked, file).encode()
+            process.stdin.write(line)
             process.stdin.flush()
-            line = self._line(seconds, f"{case}: no answer yet")
-            if isinstance(line, Reply):
-                return Reply(case, line.outcome, line.message)
-            return replace(parse_reply(line, asked), case=case)
+            self._sent = len(line)
+            answer = self._line(seconds, f"{case}: no answer yet")
+            return replace(answer if isinstance(answer, Reply) else parse_reply(answer, asked), case=case)
         except BrokenPipeError:
-            found = self._ended()
-            return Reply(case, found.outcome, found.message)
+            return replace(self._ended(), case=case)
         except ProtocolError as error:
             self.stop()
             return Reply(case, "crashed", f"breach of the protocol: {error}")
@@ -226,6 +252,8 @@ class Session:
         self._process = None
         if process is None:
             return
+        if process.stdin is not None and not process.stdin.closed:
+            self._took_request = _unread(process.stdin) < self._sent
         until = time.monotonic() + _PATIENCE
         while (family := _family(process.pid, self._family)) and time.monotonic() < until:
             for pid, _ in family:  # which may start another one before it ends
@@ -264,25 +292,26 @@ class Session:
                     self.stop()
                     return Reply("", "crashed", f"a line of more than {MOST_IN_A_LINE} bytes on standard output")
                 left = until - time.monotonic()
-                if left <= 0:
-                    where = self._where()
-                    self.stop()
-                    return Reply("", "hung", f"no answer after {seconds:g} s{where}")
                 has_ended = process.poll() is not None  # a child of it may keep the pipe open
-                if selector.select(min(left, _POLL)):
+                if selector.select(min(max(left, 0.0), _POLL)):
                     data = os.read(process.stdout.fileno(), 1 << 16)
                     if not data:
                         return self._ended()
                     self._pending += data
                 elif has_ended:
                     return self._ended()
+                if left <= 0 and b"\n" not in self._pending:  # after a last look: a busy machine may have delayed the others
+                    where = self._where()
+                    self.stop()
+                    return Reply("", "hung", f"no answer after {seconds:g} s{where}")
         line, _, self._pending = self._pending.partition(b"\n")
         return line.decode("utf-8", "replace")
 
     def _last_errors(self) -> str:
-        """The reader shares the position in the file, so it stays."""
+        """Of this case. The reader shares the position in the file, so it stays."""
         file = self._errors.fileno()
-        return os.pread(file, _LAST_ERRORS, max(os.fstat(file).st_size - _LAST_ERRORS, 0)).decode("utf-8", "replace")
+        begin = max(os.fstat(file).st_size - _LAST_ERRORS, self._errors_from)
+        return os.pread(file, _LAST_ERRORS, begin).decode("utf-8", "replace")
 
     def _where(self) -> str:
         """The methods that a JVM is in, the innermost first. SIGQUIT asks it for its stacks; readers.py lets it print them to

@@ -63,6 +63,8 @@ def answer(how: str, case: str, file: Path) -> None:
         os.abort()
     if how == "out-of-memory":
         sys.exit("java.lang.OutOfMemoryError: Java heap space")
+    if how == "errors":  # it goes on
+        print("java.lang.OutOfMemoryError: Java heap space", file=sys.stderr)
     if how == "breach":
         print("reading the dump", flush=True)
     if how == "other-case":
@@ -92,7 +94,13 @@ def answer(how: str, case: str, file: Path) -> None:
         shutil.rmtree(file.parent)
         sys.exit(3)
     say({"case": case, "outcome": "accepted", "counts": {"instances": file.stat().st_size}, "digests": {}})
-    if how == "abort-after":
+    if how.startswith("later-"):
+        time.sleep(0.2)  # the runner asks for the next dump at once
+    if how == "later-hang":
+        time.sleep(60)
+    if how == "later-status":
+        sys.exit(3)
+    if how in ("abort-after", "later-abort"):
         os.abort()
     if how == "garbage-after":
         print("and one thing more", flush=True)
@@ -118,8 +126,8 @@ def main() -> None:
         hello()
     for line in sys.stdin:
         asked = json.loads(line)
-        # Only the dump called `bad` is met with what the argument names.
-        answer(how if Path(asked["file"]).name == "bad" else "well", asked["case"], Path(asked["file"]))
+        # Only the dump called `bad` is met with what the argument names; the one called `worse` ends each reader.
+        answer({"bad": how, "worse": "ends"}.get(Path(asked["file"]).name, "well"), asked["case"], Path(asked["file"]))
 
 
 main()

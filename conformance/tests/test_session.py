@@ -25,8 +25,8 @@ READER = Path(__file__).parent / "made_reader.py"
 PROTOCOL = Path(__file__).resolve().parents[1] / "PROTOCOL.md"
 
 
-def session(how: str, folder: Path) -> Session:
-    return Session([sys.executable, str(READER), how], folder, Limits(seconds=5.0, memory=100 << 20))
+def session(how: str, folder: Path, seconds: float = 5.0) -> Session:
+    return Session([sys.executable, str(READER), how], folder, Limits(seconds=seconds, memory=100 << 20))
 
 
 @pytest.fixture
@@ -101,6 +101,50 @@ def test_what_a_reader_does_between_two_dumps_is_no_fault_of_the_second(how: str
         assert one.ask("good", dump).outcome == "accepted"
         assert len(one.between) == 1 and one.between[0].startswith("after bad: ") and words in one.between[0]
         assert one.ask("good", dump).outcome == "accepted" and len(one.between) == 1
+    finally:
+        one.stop()
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("later-status", "ended with status 3"),
+        ("later-abort", "ended with signal SIGABRT"),
+        ("later-hang", "no answer after 1 s"),
+    ],
+)
+def test_a_reader_that_has_not_taken_a_request_is_asked_again(how: str, words: str, tmp_path: Path, dump: Path) -> None:
+    bad = Path(shutil.copy(dump, tmp_path / "bad"))
+    one = session(how, tmp_path, seconds=1.0)
+    try:
+        for number in (1, 2):
+            assert one.ask("bad", bad).outcome == "accepted"
+            assert one.ask("good", dump).outcome == "accepted"
+            assert len(one.between) == number and one.between[-1].startswith("after bad: ") and words in one.between[-1]
+    finally:
+        one.stop()
+
+
+def test_what_a_reader_printed_for_another_dump_says_nothing_of_this_one(tmp_path: Path, dump: Path) -> None:
+    bad, worse = (Path(shutil.copy(dump, tmp_path / name)) for name in ("bad", "worse"))
+    one = session("errors", tmp_path)
+    try:
+        assert one.ask("bad", bad).outcome == "accepted"
+        found = one.ask("worse", worse)
+        assert (found.outcome, found.message) == ("crashed", "ended with status 3: nothing on standard error")
+    finally:
+        one.stop()
+
+
+def test_an_answer_that_is_there_when_the_runner_looks_is_in_time(
+    tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a machine that is too busy for the runner to look before the limit."""
+    one = session("well", tmp_path, seconds=0.3)
+    try:
+        one.start()
+        monkeypatch.setattr("hprof_conformance.session._resident", lambda *_: time.sleep(0.5) or 0)
+        assert one.ask("good", dump).outcome == "accepted"
     finally:
         one.stop()
 
