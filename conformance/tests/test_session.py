@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from hprof_conformance import jvms, protocol
+from hprof_conformance import jvms, protocol, serve
+from hprof_conformance.adapters import rust
 from hprof_conformance.calibration import calibrate
 from hprof_conformance.protocol import Hello, ProtocolError, parse_hello, parse_reply
 from hprof_conformance.readers import Reader
@@ -279,6 +280,23 @@ def test_one_process_serves_many_dumps(tmp_path: Path, dump: Path) -> None:
 )
 def test_the_line_of_an_error_is_found_in_what_many_languages_print(errors: str, line: str) -> None:
     assert error_line(errors) == line
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "in_rust"),
+    [
+        ("exit 0", "accepted", "accepted"),
+        ("echo 'record 5 is out of memory bounds' >&2; exit 1", "rejected", "out of memory"),
+        ("exit 101", "rejected", "crashed"),
+        ("echo \"thread 'main' (7) panicked at /x/registry/src/y/a.rs:1\" >&2; exit 1", "rejected", "crashed"),
+        ("kill -SEGV $$", "crashed", "crashed"),
+    ],
+)
+def test_of_a_program_that_takes_a_file_only_the_exit_status_counts(script: str, outcome: str, in_rust: str) -> None:
+    command = ["sh", "-c", script]
+    assert serve.run(command, "c")[0].outcome == outcome
+    found, _ = rust.run(command, "c")
+    assert found.outcome == in_rust and "/x/" not in found.message
 
 
 def test_a_hello_that_changes_names_what_changed(tmp_path: Path, dump: Path) -> None:

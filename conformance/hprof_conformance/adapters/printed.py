@@ -10,8 +10,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from hprof_conformance.adapters.rust import run, without_paths
 from hprof_conformance.protocol import Entry, Hello, Reply
-from hprof_conformance.serve import run, serve, without_paths
+from hprof_conformance.serve import serve
 
 _OF_BOTH = [
     *("strings", "classes", "instances", "object_arrays", "primitive_arrays", "roots"),

@@ -10,8 +10,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from hprof_conformance.adapters.rust import run
 from hprof_conformance.protocol import Hello, Reply
-from hprof_conformance.serve import run, serve
+from hprof_conformance.serve import serve
 
 LINES = {
     "strings": "UTF-8 Strings",
