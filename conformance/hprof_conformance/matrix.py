@@ -118,7 +118,7 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
         controls = [_ask(session, folder, case)[0] for case in cases.controls]
         ended = ended or session.end()
         row.unasked = "; ".join(filter(None, [*session.between[:_FEW], ended]))
-        valid = [*controls, *(reply for case, reply, _ in replies if case.should == "accept" and not case.rules)]
+        valid = [*controls, *(reply for case, reply, _ in replies if case.is_control)]
         notices = notices_of_valid(reply for reply in valid if reply.outcome == "accepted")
         row.cells = [Cell(case, reply, assess(case, row.hello, reply, notices), seconds) for case, reply, seconds in replies]
     finally:

@@ -130,6 +130,14 @@ def test_a_notice_counts_if_valid_dumps_are_read_without_it() -> None:
     assert outcomes.assess(case("reject"), hello(), accepted(notices=["the end is missing"]), noise).outcome == outcomes.TOLERATED
 
 
+@pytest.mark.parametrize("pattern", ["warning/REF-00*", "valid/names-*"])
+def test_there_are_controls_whatever_is_chosen(pattern: str, tmp_path: Path) -> None:
+    """A dump that breaks a rule is none, even if a reader should accept it."""
+    chosen = cases.read_cases(ROOT, tmp_path, [pattern])
+    controls = [*cases.read_controls(ROOT, tmp_path, chosen), *(one for one in chosen if one.is_control)]
+    assert len(controls) == 20 and all(one.should == "accept" and not one.rules for one in controls)
+
+
 def test_a_reader_that_gives_the_end_of_a_series_has_reported_that_it_is_missing() -> None:
     one = replace(case("report"), rules=["REC-007"])
     for counts, outcome in ((["ends"], outcomes.NOTICED), ([], outcomes.UNREPORTED)):
