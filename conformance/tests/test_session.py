@@ -15,12 +15,13 @@ import pytest
 
 from hprof_conformance import jvms, protocol, serve
 from hprof_conformance.adapters import rust
-from hprof_conformance.calibration import calibrate
+from hprof_conformance.calibration import calibrate, tiny_dump
+from hprof_conformance.cases import counts_of
 from hprof_conformance.protocol import Hello, ProtocolError, parse_hello, parse_reply
 from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session, error_line
 from hprof_corpus.digest import PARTS
-from hprof_corpus.truth import FEATURES
+from hprof_corpus.truth import FEATURES, holds
 
 READER = Path(__file__).parent / "made_reader.py"
 PROTOCOL = Path(__file__).resolve().parents[1] / "PROTOCOL.md"
@@ -339,6 +340,15 @@ def test_an_adapter_has_to_declare_what_the_list_says(change: dict[str, Any], fo
     finally:
         one.stop()
     assert (step.passed, step.found) == (not found, found)
+
+
+@pytest.mark.parametrize("version", ["1.0.1", "1.0.2", "1.0.3"])
+def test_a_reader_of_one_version_calibrates(version: str) -> None:
+    others = {f"version-{one}": "no" for one in ("1.0.1", "1.0.2", "1.0.3") if one != version}
+    data, known = tiny_dump(Hello("a", "1", "", others, [], [], "exact"))
+    assert version.encode() in data[:20]
+    held = counts_of(holds(memoryview(data)))
+    assert {name: held.get(name, 0) for name in known} == known
 
 
 HELLO = {
