@@ -17,7 +17,7 @@ from typing import Any
 import hprof_corpus
 from hprof_conformance import gold, steps
 from hprof_conformance.command import RefusedError
-from hprof_conformance.files import read_json
+from hprof_conformance.files import read_json, replace_file
 from hprof_conformance.protocol import Entry
 from hprof_corpus import layouts
 from hprof_corpus.digest import Content, Digest, References, identity, root_items
@@ -235,9 +235,7 @@ class Truths:
                 found = _computed(one, raw)
             except (lzma.LZMAError, tarfile.TarError, EOFError, FramingError) as error:
                 raise RefusedError(f"{one.file}: damaged: {error}") from error
-            partial = kept.with_suffix(f".{os.getpid()}.tmp")  # several runs share the folder
-            partial.write_text(json.dumps(found), encoding="utf-8")
-            partial.rename(kept)
+            replace_file(kept, json.dumps(found).encode())
         return self._read(kept)
 
     def _read(self, kept: Path) -> tuple[Truth, list[str], int]:

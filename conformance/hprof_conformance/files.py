@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise RefusedError(f"{path}: {error}") from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """At once: others may read it meanwhile, and have the old one or the new one."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    partial.write_bytes(data)
+    partial.rename(path)
 
 
 def _is_mine(file: IO[str]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance.files import read_json
+from hprof_conformance.files import read_json, replace_file
 from hprof_corpus.source import is_gzip
 
 _DICTIONARY = 1 << 26  # holds all dumps of an archive
@@ -93,7 +93,7 @@ def keep(root: Path, producer: str, made: list[Gold], names: list[str]) -> None:
         files |= dict.fromkeys((one.name for one in plain), (archive, _archive(plain)))
     for one in dumps:
         file, data = files[one.name]
-        file.write_bytes(data)
+        replace_file(file, data)
         known[one.name] = {
             "about": one.about,
             "file": file.name,
@@ -103,4 +103,4 @@ def keep(root: Path, producer: str, made: list[Gold], names: list[str]) -> None:
         }
         if one in plain:
             known[one.name]["member"] = f"{one.name}.hprof"
-    (folder / "index.json").write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    replace_file(folder / "index.json", (json.dumps(known, indent=2, sort_keys=True) + "\n").encode())

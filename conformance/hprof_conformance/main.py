@@ -129,8 +129,8 @@ def _matching(patterns: list[str], names: Iterable[str], what: str) -> list[str]
 def chosen_readers(asked: argparse.Namespace, known: list[readers.Reader]) -> list[readers.Reader]:
     if asked.reader:
         return [readers.own_reader(asked.reader)]
-    if asked.producer or asked.filter or asked.readers == ["none"]:
-        return []
+    if asked.producer or asked.filter or asked.gold or asked.readers == ["none"]:
+        return []  # with --gold, what readers would read is being made
     if asked.readers is None:
         return known
     names = _named(asked.readers, [one.name for one in known], "reader")

@@ -380,6 +380,25 @@ GOLD = {"about": "About.", "should": "accept", "rules": [], "producer": "a"}
 DUMP = (ROOT / "corpus" / "valid" / "gzip-one-member-101-id4.hprof").read_bytes()
 
 
+def test_whoever_reads_a_gold_file_that_is_made_anew_has_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "conformance").mkdir()
+    for about in ("old", "new"):
+        gold.keep(tmp_path, "a", [gold.Gold("a-b", about, "accept", [], about.encode(), [])], ["a-b"])
+        if about == "old":
+            files = [path.open("rb") for path in sorted(gold.folder_of(tmp_path).iterdir())]
+    assert gold.read(tmp_path, "a-b") == b"new"
+    archive, index = (file.read() for file in files)
+    assert b"old" in lzma.decompress(archive) and json.loads(index)["a-b"]["about"] == "old"
+    assert len([*gold.folder_of(tmp_path).iterdir()]) == 2
+    for file in files:
+        file.close()
+
+
+def test_no_reader_runs_while_gold_files_are_made() -> None:
+    asked = argparse.Namespace(reader=None, producer=None, filter=None, gold=True, readers=None)
+    assert not main.chosen_readers(asked, read_readers(ROOT))
+
+
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
@@ -649,7 +668,7 @@ def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
     known = read_readers(ROOT)
 
     def chosen(*names: str) -> list[str]:
-        asked = argparse.Namespace(reader=None, producer=None, filter=None, readers=[*names])
+        asked = argparse.Namespace(reader=None, producer=None, filter=None, gold=False, readers=[*names])
         return [one.name for one in main.chosen_readers(asked, known)]
 
     assert chosen("shark", "jol") == ["jol", "shark-graph", "shark-stream"]
