@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import sys
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from hprof_conformance import cases, expectations, matrix, page, producers, readers, report, steps, texts, ways
+from hprof_conformance import cases, expectations, findings, matrix, page, producers, readers, report, steps, texts, ways
 from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.session import Limits
 
@@ -87,23 +88,47 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--gold", action="store_true", help="make the gold files anew, from the producers that run")
     parser.add_argument("--huge", action="store_true", help="also dumps of more than 2 GB, which take 5 GB of memory and of disk")
-    parser.add_argument("--timeout", type=_seconds, metavar="S", help="for a file under 1 MB; 10s if not given")
+    parser.add_argument(
+        "--timeout", type=_seconds, metavar="S", help="for a file under 1 MB, and at least for others; 10s and 60s if not given"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.accept and not asked.update:
-        parser.error("--accept needs --update")
-    if asked.accept and not (asked.finding or asked.failures):
-        parser.error("--accept needs --finding, or --failures with --reason")
-    if asked.reader and asked.readers:
-        parser.error("--reader and --readers exclude each other")
-    if asked.update and asked.reader and not asked.failures:
-        parser.error("--update with --reader needs --failures")
-    if asked.failures and not asked.reader:
-        parser.error("--failures needs --reader")
-    if asked.failures and asked.accept and not asked.reason:
-        parser.error("--accept with --failures needs --reason")
+    if mistake := _mistake(asked):
+        parser.error(mistake)
     return asked
+
+
+_OWN, _OF_THE_PROJECT = ("reader", "producer", "filter"), ("readers", "producers", "gold", "huge")
+_NEEDS = (("accept", "update"), ("finding", "accept"), ("reason", "accept"), ("failures", "reader"))
+_EXCLUDE = (
+    *itertools.combinations(_OWN, 2),
+    *itertools.product(_OWN, _OF_THE_PROJECT),
+    *(("producer", "update"), ("producer", "cases"), ("filter", "update"), ("failures", "finding"), ("gold", "readers")),
+)
+
+
+def _mistake(asked: argparse.Namespace) -> str:
+    """Options of which one would be ignored, in words; else empty."""
+    given = {name for name, value in vars(asked).items() if value and value != ["none"]}
+    for one, other in _EXCLUDE:
+        if {one, other} <= given:
+            return f"--{one} and --{other} exclude each other"
+    for one, needed in _NEEDS:
+        if one in given and needed not in given:
+            return f"--{one} needs --{needed}"
+    if {"update", "reader"} <= given and "failures" not in given:
+        return "--update with --reader needs --failures"
+    if "accept" in given and not {"finding", "failures"} & given:
+        return "--accept needs --finding, or --failures with --reason"
+    if {"accept", "failures"} <= given and "reason" not in given:
+        return "--accept with --failures needs --reason"
+    return ""
+
+
+def limits(seconds: float | None) -> Limits:
+    """`seconds`: see --timeout."""
+    return Limits(seconds, max(seconds, Limits.seconds_large)) if seconds else Limits()
 
 
 def _named(names: list[str], known: list[str], what: str) -> set[str]:
@@ -243,6 +268,8 @@ def _run() -> int:
     all_cases = cases.names(root)
     if asked.cases and not asked.filter:
         _matching(asked.cases, cases.words(root), "case")
+    if asked.finding and not any(one.number == asked.finding and not one.withdrawn for one in findings.read_findings(root)):
+        raise RefusedError(f"no finding of FINDINGS.md has the number {asked.finding}")
     _matching(asked.accept, all_cases | {way for one in all_producers for way in one.ways}, "case")
     if asked.failures:
         if not asked.update and not asked.failures.exists():
@@ -263,11 +290,10 @@ def _run() -> int:
     if some_readers:
         chosen = cases.read_cases(root, build / "truth", asked.cases, jobs)
         controls = cases.read_controls(root, build / "truth", chosen, jobs)
-    limits = Limits(seconds=asked.timeout) if asked.timeout else Limits()
     accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None
     fed = matrix.Cases(chosen, controls, cases.needs(root))
     made = []
-    with matrix.running(root, build / "readers", some_readers, fed, limits, jobs) as rows_of_all:
+    with matrix.running(root, build / "readers", some_readers, fed, limits(asked.timeout), jobs) as rows_of_all:
         for one in some_producers:
             made.append(producers.run(root, build, one, accept, asked.gold))
             if made[-1]["why_not"]:

@@ -20,7 +20,7 @@ LEGEND = (  # of the columns
     "*Unreported*: accepted without a notice, and nothing is lost, though SPEC.md says that a reader must report the fault",
     "*Silent losses*: malformed, accepted without a word, and objects are missing or changed",
     "*Unsupported*: these cases are in no other column; what was lost and crashed there is in brackets",
-    "*Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump",
+    "*Seconds*: for all cases; a hang takes 10, or 60 for a large or compressed dump, if `--timeout` does not say otherwise",
 )
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # readers and producers print anything

@@ -708,6 +708,8 @@ def test_the_name_of_a_dump_follows_that_of_its_producer() -> None:
         (["--cases", "nothing/*", "--list"], "no case matches 'nothing/*'; --list shows all"),
         (["--cases", "nothing", "--filter", "/bin/cp IN OUT"], "no dump for filters matches 'nothing'; --list shows all"),
         (["--accept", "nothing", "--update", "--finding", "1"], "no case matches 'nothing'; --list shows all"),
+        (["--accept", "valid/*", "--update", "--finding", "9999"], "no finding of FINDINGS.md has the number 9999"),
+        (["--accept", "valid/*", "--update", "--finding", "8"], "no finding of FINDINGS.md has the number 8"),
         (["--reader", "/nonexistent"], "/nonexistent: no such file"),
         (["--reader", __file__], f"{__file__}: not an executable file"),
         (["--producer", "/"], "/: not an executable file"),
@@ -727,11 +729,35 @@ def test_what_cannot_be_done_is_one_sentence(options: list[str], words: str) -> 
         (["--cases", ","], "names nothing"),
         (["--reader", "/bin/true", "--readers", "jol"], "exclude each other"),
         (["--reader", "/bin/true", "--update"], "--update with --reader needs --failures"),
+        (["--reader", "/bin/true", "--producer", "/bin/true"], "--reader and --producer exclude each other"),
+        (["--reader", "/bin/true", "--producers", "jdk17"], "--reader and --producers exclude each other"),
+        (["--reader", "/bin/true", "--producers", "none", "--failures", "a", "--finding", "1"], "--failures and --finding exclude"),
+        (["--producer", "/bin/true", "--readers", "jol"], "--producer and --readers exclude each other"),
+        (["--producer", "/bin/true", "--filter", "/bin/true"], "--producer and --filter exclude each other"),
+        (["--producer", "/bin/true", "--update"], "--producer and --update exclude each other"),
+        (["--producer", "/bin/true", "--cases", "valid/*"], "--producer and --cases exclude each other"),
+        (["--filter", "/bin/true", "--huge"], "--filter and --huge exclude each other"),
+        (["--gold", "--readers", "jol"], "--gold and --readers exclude each other"),
+        (["--failures", "a"], "--failures needs --reader"),
+        (["--accept", "valid/*", "--finding", "1"], "--accept needs --update"),
+        (["--accept", "valid/*", "--update"], "--accept needs --finding, or --failures with --reason"),
+        (["--accept", "valid/*", "--update", "--reason", "so it is"], "--accept needs --finding, or --failures with --reason"),
+        (["--accept", "valid/*", "--update", "--reader", "a", "--failures", "b"], "--accept with --failures needs --reason"),
+        (["--finding", "1", "--update"], "--finding needs --accept"),
+        (["--reason", "so it is"], "--reason needs --accept"),
     ],
 )
-def test_options_that_mean_nothing(options: list[str], words: str) -> None:
-    status, out = run(*options)
-    assert status == 2 and words in out
+def test_options_that_mean_nothing(
+    options: list[str], words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["run", *options])
+    with pytest.raises(SystemExit) as ended:
+        main.arguments()
+    assert ended.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_a_time_limit_for_small_dumps_is_one_for_large_ones_too() -> None:
+    assert [(one.seconds, one.seconds_large) for one in map(main.limits, (None, 20.0, 120.0))] == [(10, 60), (20, 60), (120, 120)]
 
 
 def test_what_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
