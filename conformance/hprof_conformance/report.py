@@ -193,9 +193,18 @@ def make(
     surprises: dict[str, list[Surprise]],
     producers: list[Json],
     jobs: int = 1,
+    versions: dict[str, str] | None = None,
 ) -> Json:
+    """`versions`: those that the expectations name. Differences of another version fail nothing, but that of a reader of the user's
+    own is the one under test."""
     now = datetime.datetime.now(datetime.UTC)
     words = _words(rows, jobs)
+    readers_now = [
+        _row(row, expectations.get(row.reader.name, Expectations()), surprises.get(row.reader.name, []), words) for row in rows
+    ]
+    for one in (*readers_now, *producers):
+        expected = (versions or {}).get(one["name"], "")
+        one["another_version"] = "" not in (expected, one["version"]) and one["version"] != expected
     return {
         "format": 2,
         "run": {
@@ -206,9 +215,7 @@ def make(
             "java": _version_of(["java", "-version"]),
         },
         "cases": [_case(case) for case in cases],
-        "readers": [
-            _row(row, expectations.get(row.reader.name, Expectations()), surprises.get(row.reader.name, []), words) for row in rows
-        ],
+        "readers": readers_now,
         "producers": producers,
     }
 

@@ -277,6 +277,23 @@ def test_the_junit_file_fails_for_a_surprise(made: report.Json) -> None:
     assert failure is not None and failure.get("message") == "wrong <counts>"
 
 
+def test_the_junit_file_has_all_surprises_and_fails_as_the_run_does(made: report.Json) -> None:
+    surprises = [{"case": "the hello", "what": what} for what in ("no longer compared: roots", "no longer supported: gzip")]
+    for other, failures, skipped in ((False, "1", "0"), (True, "0", "1")):
+        reader = {**made["readers"][0], "surprises": surprises, "another_version": other}
+        suite = ElementTree.fromstring(texts.junit({**made, "readers": [reader]}))[0]
+        assert (suite.get("failures"), suite.get("skipped")) == (failures, skipped)
+        (found,) = [*suite.iter("skipped" if other else "failure")]
+        assert all(one["what"] in (found.get("message") or "") for one in surprises)
+
+
+def test_another_version_is_one_that_the_expectations_do_not_name() -> None:
+    reader, none = Reader("a", "A", "2", "a", "", "", "none", ROOT, {}), {"name": "p", "version": ""}
+    for versions, other in (({"a": "1"}, True), ({"a": "2"}, False), ({"a": ""}, False), ({}, False)):
+        found = report.make([matrix.Row(reader)], [], {}, {}, [dict(none)], versions={**versions, "p": "1"})
+        assert (found["readers"][0]["another_version"], found["producers"][0]["another_version"]) == (other, False)
+
+
 def test_the_junit_file_fails_for_a_reader_that_fails_its_calibration(made: report.Json) -> None:
     reader = {**made["readers"][0], "ran": False, "why_not": "calibration: hello", "results": [], "surprises": []}
     suite = ElementTree.fromstring(texts.junit({**made, "readers": [reader]}))[0]
