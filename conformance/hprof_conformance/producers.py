@@ -216,6 +216,7 @@ def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold
         "title": producer.title,
         "version": "",
         "profile": producer.profile,
+        "own": producer.own,
         "ran": False,
         "why_not": producer.why,
         "dumps": [],

@@ -8,6 +8,7 @@ import json
 import lzma
 import random
 import re
+import shlex
 import shutil
 import string
 import subprocess
@@ -19,6 +20,7 @@ from urllib.parse import quote
 import pytest
 
 from hprof_conformance import page, texts
+from hprof_conformance.readers import FILE, one_request
 
 BROWSER = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 
@@ -120,6 +122,7 @@ REPORT: dict[str, Any] = {
             "title": "Producer p",
             "version": "17",
             "profile": "sa",
+            "own": False,
             "ran": True,
             "why_not": "",
             "dumps": [DUMP, LOST, NOT_COMPARED],
@@ -184,8 +187,14 @@ def test_a_cell_says_what_was_fed_what_came_back_and_why_it_counts_as_it_does(tm
     assert re.search(r'id="detail"[^>]*></section>', shown(tmp_path))
 
 
-@pytest.mark.parametrize("packed", ["plain", "xz", "member"])
-def test_the_commands_of_a_cell_work_when_they_are_pasted_into_a_shell(packed: str, tmp_path: Path) -> None:
+PATH = "a FILE of a PROFILER"  # of a reader
+SAME = 'test "$0" = "a F""ILE of a PROF""ILER" && cp'
+BY_HAND = shlex.join(["sh", "-c", f'{SAME} "$1" came-back', PATH, FILE])
+ASKED = one_request(["sh", "-c", f"""{SAME} "$(sed 's/.*"file": "//; s/".*//')" came-back""", PATH])
+
+
+@pytest.mark.parametrize(("packed", "by_hand"), [("plain", BY_HAND), ("xz", BY_HAND), ("member", BY_HAND), ("plain", ASKED)])
+def test_the_commands_of_a_cell_work_when_they_are_pasted_into_a_shell(packed: str, by_hand: str, tmp_path: Path) -> None:
     """Of a case with any name, in a folder with any name."""
     rng = random.Random(seed := random.randrange(1 << 32))
     name, member = ("a" + "".join(rng.choices("b'\" $`*;&(é", k=12)) for _ in range(2))
@@ -208,7 +217,7 @@ def test_the_commands_of_a_cell_work_when_they_are_pasted_into_a_shell(packed: s
     run = root / "conformance" / "run"
     run.write_text('#!/bin/sh\nfor word in "$OF_IT" "$@"; do printf "%s\\n" "$word"; done >ran\n')
     run.chmod(0o755)
-    own = {**reader("a", {name: "right"}), "by_hand": "cp FILE came-back", "needs": "OF_IT='it is here'"}
+    own = {**reader("a", {name: "right"}), "by_hand": by_hand, "needs": "OF_IT='it is here'"}
     act = "document.body.dataset.typed = btoa(unescape(encodeURIComponent(again(report.readers[0], report.cases[0]))));"
     dom = shown(tmp_path, act=act, report={**REPORT, "cases": [one], "readers": [own]})
     typed = base64.b64decode(re.findall('data-typed="([^"]*)"', dom)[0]).decode()
@@ -296,6 +305,13 @@ def test_a_dump_says_what_was_found_and_why_it_is_expected(tmp_path: Path) -> No
     command = "--readers none --producers p:plain"
     for words in ("Producer p 17: plain", "REF-002 3", "profile sa", "Node: 0 instead of 3", "It loses <nodes>.", command):
         assert words in detail, words
+
+
+def test_of_a_program_of_the_users_own_no_name_is_given_to_the_runner(tmp_path: Path) -> None:
+    own = {**REPORT["producers"][0], "own": True}
+    assert (
+        "see it again" not in shown(tmp_path, "#" + quote("p:plain"), report={**REPORT, "producers": [own]}).split('id="detail"')[1]
+    )
 
 
 def test_the_names_of_cases_stay_above_the_cells_that_are_scrolled_beneath(tmp_path: Path) -> None:
