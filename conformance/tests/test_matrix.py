@@ -8,6 +8,7 @@ import lzma
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -679,6 +680,32 @@ def test_mounts_end_with_the_run_even_if_it_is_killed(tmp_path: Path) -> None:
     if not was.exists():
         pytest.skip("mounting is forbidden here")
     assert not list(within.iterdir())
+
+
+FAKE_PYTHON = """#!/bin/sh
+folder=$4
+mkdir -p "$folder/bin"
+echo '#!/bin/sh' | tee "$folder/bin/pip" >"$folder/bin/python3"
+echo 'echo "$@"' >>"$folder/bin/python3"
+chmod +x "$folder"/bin/*
+"""
+
+
+@pytest.mark.parametrize(("script", "module"), [("run", "main"), ("fuzz-reader", "fuzz")])
+def test_a_script_makes_the_environment_that_it_needs(script: str, module: str, tmp_path: Path) -> None:
+    (tmp_path / "conformance").mkdir()
+    (tmp_path / "ci").mkdir()
+    for name in (script, "python", "requirements.txt"):
+        shutil.copy(ROOT / "conformance" / name, tmp_path / "conformance")
+    for name, text in (("ci/packages", "#!/bin/sh\n"), ("python3", FAKE_PYTHON), ("cargo", "#!/bin/sh\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HPROF_PYTHON": ""}
+    command = [tmp_path / "conformance" / script, "jol"]
+    for _ in range(2):  # the second time it is there
+        found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert found.stdout == f"-m hprof_conformance.{module} jol\n", found.stderr
+        (tmp_path / "python3").unlink(missing_ok=True)
 
 
 def test_the_first_part_of_a_name_means_all_that_begin_with_it() -> None:
