@@ -1,8 +1,7 @@
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -233,23 +232,24 @@ abstract class HeapWalker implements Adapter {
         return item;
     }
 
-    private static Item objectArray(ObjectArrayInstance one) {
-        ByteBuffer elements = ByteBuffer.allocate(8 * one.getLength());
+    /** The library takes the length from the dump as it is, so memory is needed only for the elements that it gives. */
+    private static Item objectArray(ObjectArrayInstance one) throws IOException {
+        ByteArrayOutputStream elements = new ByteArrayOutputStream();
         for (Object each : one.getValues()) {
-            elements.putLong(idOf((Instance) each));
+            elements.write(Item.value(idOf((Instance) each)));
         }
         Item item = new Item("object array").number(one.getInstanceId()).number(one.getJavaClass().getJavaClassId());
-        return item.part(elements.array());
+        return item.part(elements.toByteArray());
     }
 
-    private static Item primitiveArray(PrimitiveArrayInstance one) {
+    private static Item primitiveArray(PrimitiveArrayInstance one) throws IOException {
         String name = one.getJavaClass().getName();
         int type = typeOf(name.substring(0, name.length() - 2));
-        ByteBuffer elements = ByteBuffer.allocate(8 * one.getLength());
+        ByteArrayOutputStream elements = new ByteArrayOutputStream();
         for (Object each : one.getValues()) {
-            elements.put(bytes(each, type));
+            elements.write(bytes(each, type));
         }
         Item item = new Item("primitive array").number(one.getInstanceId()).type(type);
-        return item.part(Arrays.copyOf(elements.array(), elements.position()));
+        return item.part(elements.toByteArray());
     }
 }
