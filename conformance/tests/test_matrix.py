@@ -31,6 +31,7 @@ from hprof_conformance import (
     outcomes,
     page,
     producers,
+    readers,
     report,
     texts,
     verified,
@@ -822,6 +823,24 @@ def test_what_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for one in (named["hprof-repair"], named["hprof-gen"], named["hprof-gen-from"], named["shark"], conv):
         assert not producers.lacks(tmp_path, one)
     assert producers.lacks(tmp_path, named["libhprof28"]).startswith(f"not here: {own} (")
+
+
+def test_which_readers_are_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MAT_HOME", "HPROF_JDK8", "HPROF_JDK_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("hprof_conformance.jvms.lacks", lambda major: [f"JDK {major}"])  # whatever this machine has
+    named = {one.name: one for one in read_readers(ROOT)}
+    assert readers.lacks(named["google-hprof-parser"]) == named["google-hprof-parser"].why != ""
+    assert readers.lacks(named["hprof-slurp"]) == "not here: Cargo"
+    for name, more in (("jol", ""), ("jhat", ", JDK 8"), ("eclipse-mat", ", a folder named by MAT_HOME")):
+        assert readers.lacks(named[name]).startswith("not here: Maven") and readers.lacks(named[name]).endswith(more), name
+    for name in ("cargo", "mvn", "javac"):
+        (tmp_path / name).touch(mode=0o755)
+    for name, found in (("jol", ""), ("jhat", "not here: JDK 8"), ("hprof-slurp", "")):
+        assert readers.lacks(named[name]) == found
+    monkeypatch.setenv("MAT_HOME", str(tmp_path))
+    assert not readers.lacks(named["eclipse-mat"])
 
 
 def test_the_list() -> None:
