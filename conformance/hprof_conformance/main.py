@@ -301,7 +301,7 @@ def _run() -> int:
         rows = rows_of_all()
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
-    names = [one.name for one in (*some_readers, *some_producers)]
+    names = [one.name for one in some_readers] + [one.name for one in some_producers]
     versions = {} if asked.failures else {name: _expected(asked, name).version for name in names}
     result = report.make(rows, chosen, known, surprises, made, jobs, versions)
     for name, text_of in RESULTS.items():

@@ -702,7 +702,7 @@ def test_a_script_makes_the_environment_that_it_needs(script: str, module: str, 
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HPROF_PYTHON": ""}
-    command = [tmp_path / "conformance" / script, "jol"]
+    command = [str(tmp_path / "conformance" / script), "jol"]
     for _ in range(2):  # the second time it is there
         found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert found.stdout == f"-m hprof_conformance.{module} jol\n", found.stderr
