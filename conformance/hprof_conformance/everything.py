@@ -6,7 +6,6 @@ import functools
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections import Counter
@@ -15,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from hprof_conformance import jvms
+from hprof_conformance import jvms, steps
 from hprof_conformance.facts import FILLERS, Fact, parse
 from hprof_conformance.files import locked
 from hprof_conformance.jvms import Jvm
@@ -34,15 +33,8 @@ class FailedError(Exception):
 def do(command: list[str], environment: dict[str, str] | None = None) -> str:
     """Its output. What it started, and left, is ended. Raises FailedError, and TimeoutExpired."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:  # no pipes, which what it started would keep open
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, env=environment, start_new_session=True
-        )
-        try:
+        with steps.started(command, out, error, environment=environment) as process:
             status = process.wait(PATIENCE)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
         said, wrong = (_text(one) for one in (out, error))
     if status:
         raise FailedError(f"{' '.join(command)} ended with {status}: {(wrong or said).strip()[-300:]}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,8 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 _EVERY = 20.0  # seconds: what takes longer is shown
 _POLL = 0.1
@@ -58,19 +60,33 @@ class Step:
         self.goes_on(words)
 
 
+@contextmanager
+def started(
+    command: Sequence[str | Path],
+    out: IO[bytes],
+    error: IO[bytes],
+    folder: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a session of its own. The block ends the process, and all that the process started in this session."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=out, stderr=error, cwd=folder, env=environment, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def run(command: Sequence[str | Path], folder: Path, log: Path) -> int:
     """The status of a command whose output is for a log. Raises StoppedError."""
     log.parent.mkdir(parents=True, exist_ok=True)
     step = Step()
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-        try:
-            while process.poll() is None:
-                step.wait(f"{Path(command[0]).name}: its output is in {log}")
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
+    with log.open("wb") as out, started(command, out, out, folder) as process:
+        while process.poll() is None:
+            step.wait(f"{Path(command[0]).name}: its output is in {log}")
     return process.returncode
 
 

@@ -46,3 +46,16 @@ def test_a_step_of_another_thread_ends_with_the_run(shown: None, tmp_path: Path)
         steps.stopping.set()
         with pytest.raises(steps.StoppedError):
             running.result(timeout=10)
+
+
+def test_what_a_step_started_ends_with_the_run(shown: None, tmp_path: Path) -> None:
+    """Else a compiler goes on when nothing waits for it, and the lock of its folder is free."""
+    pid = tmp_path / "pid"
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(steps.run, ["sh", "-c", f"sleep 60 & echo $! >{pid}; wait"], tmp_path, tmp_path / "log")
+        time.sleep(0.3)
+        steps.stopping.set()
+        with pytest.raises(steps.StoppedError):
+            running.result(timeout=10)
+    stat = Path("/proc", pid.read_text().strip(), "stat")
+    assert not stat.exists() or ") Z " in stat.read_text()
