@@ -37,7 +37,7 @@ def mutator(root: Path, build: Path) -> Path:
     made = build / "hprof-mutator.so"
     sources = [*(root / "fuzz" / f"{name}.c" for name in _MUTATOR), root / "conformance" / "fuzz" / "jazzer_mutate.c"]
     options = ["-std=c17", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", f"-I{root / 'validator' / 'src'}"]
-    javaproject.install([javaproject.need("cc"), *options, *sources, "-lz", "-ldl", "-o", made], root, build / "mutator.log")
+    jvms.install([javaproject.need("cc"), *options, *sources, "-lz", "-ldl", "-o", made], root, build / "mutator.log")
     return made
 
 

@@ -8,19 +8,11 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from hprof_conformance import jvms, steps
+from hprof_conformance import jvms
 from hprof_conformance.files import locked
-from hprof_conformance.jvms import NotBuiltError, NotHereError
+from hprof_conformance.jvms import NotHereError, install
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
-
-
-def install(command: Sequence[str | Path], folder: Path, log: Path) -> None:
-    """Raises NotBuiltError."""
-    status = steps.run(command, folder, log)
-    if status:
-        last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
-        raise NotBuiltError(f"{Path(command[0]).name} ended with {status}: {' '.join(last)[:500]}")
 
 
 def need(program: str) -> str:

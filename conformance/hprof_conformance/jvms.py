@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import tempfile
-import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hprof_conformance import steps
+from hprof_conformance.files import locked
 
-_SETTING_UP = threading.Lock()
 _OTHERS = ("-i386",)  # architectures whose JDKs may lie beside those of the machine
 
 
@@ -22,6 +22,15 @@ class NotHereError(Exception):
 
 class NotBuiltError(NotHereError):
     """It could, if it had not failed to build or to install."""
+
+
+def install(command: Sequence[str | Path], folder: Path, log: Path) -> None:
+    """Raises NotBuiltError; but NotHereError if the command ends because this user may not install what it needs."""
+    status = steps.run(command, folder, log)
+    if status:
+        last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
+        error = NotHereError if status == os.EX_NOPERM else NotBuiltError
+        raise error(f"{Path(command[0]).name} ended with {status}: {' '.join(last)[:500]}")
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,10 @@ def any_home(root: Path, least: int = 0) -> Path:
         if newest is None or int(_major(newest)) < least:
             raise NotHereError(f"needs a JDK of {least} or later in /usr/lib/jvm")
         return newest
-    run = subprocess.run([root / "ci" / "jdk"], stdout=subprocess.PIPE, text=True, check=False)
-    if run.returncode:
-        raise NotHereError("needs a JDK")
-    return Path(run.stdout.strip())
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "jdk.log"
+        install([root / "ci" / "jdk"], root, log)
+        return Path(log.read_text(encoding="utf-8").splitlines()[-1])
 
 
 def _major(home: Path) -> str:
@@ -111,21 +120,13 @@ def lacks(major: int, architecture: str = "") -> list[str]:
 def in_sid(root: Path, major: int, architecture: str = "") -> Jvm:
     """In the file system that HPROF_JDK_ROOT names, or one of our own. It is made when it is needed, by root."""
     folder = Path(os.environ.get("HPROF_JDK_ROOT") or root / "build" / "conformance" / "jdks")
-    with _SETTING_UP:  # readers run side by side
-        return _in_sid(root, folder, major, architecture)
-
-
-def _in_sid(root: Path, folder: Path, major: int, architecture: str) -> Jvm:
     if os.geteuid():
         raise NotHereError(f"needs JDK {major}: HPROF_JDK{major} may name its home; root gets it from Debian sid")
     package = f"{major}:{architecture}" if architecture else str(major)
-    if not _home_in(folder, major, architecture) or not (folder / "proc" / "self").exists():
-        setup = root / "conformance" / "producers" / "hotspot" / "setup-root"
-        log = folder.with_name(f"{folder.name}.log")
-        status = steps.run([setup, folder, package], root, log)
-        if status:
-            said = log.read_text(encoding="utf-8", errors="replace").strip()
-            raise NotHereError(f"setup-root {package} ended with {status}: {said[-300:]}")
+    with locked(folder):
+        if not _home_in(folder, major, architecture) or not (folder / "proc" / "self").exists():
+            setup = root / "conformance" / "producers" / "hotspot" / "setup-root"
+            install([setup, folder, package], root, folder.with_name(f"{folder.name}.log"))
     home = _home_in(folder, major, architecture)
     if not home:
         raise NotHereError(f"{folder} has no JDK {package}")

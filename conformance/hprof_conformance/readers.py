@@ -12,8 +12,8 @@ from pathlib import Path
 from hprof_conformance import javaproject, jvms
 from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.files import locked, read_toml
-from hprof_conformance.javaproject import copy_source, digest, install, need
-from hprof_conformance.jvms import NotHereError
+from hprof_conformance.javaproject import copy_source, digest, need
+from hprof_conformance.jvms import NotHereError, install
 from hprof_conformance.protocol import COUNTS
 from hprof_corpus.digest import PARTS
 from hprof_corpus.truth import FEATURES

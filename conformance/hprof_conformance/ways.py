@@ -20,6 +20,7 @@ from pathlib import Path
 from hprof_conformance import everything, facts, gold, javaproject, jvms
 from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady
+from hprof_conformance.files import locked
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.secrets import Planted, planted
 from hprof_conformance.whole import whole_until
@@ -169,15 +170,16 @@ def _not_there(*programs: str) -> list[str]:
 
 @functools.cache
 def _build_tools(root: Path) -> Path:
-    """From the sources as they are now. Raises NotHereError."""
+    """From the sources as they are now. Raises NotHereError or NotBuiltError."""
     folder = root / "build" / "conformance" / "tools"
     commands: list[list[str | Path]] = [
         [root / "ci" / "packages", *_TO_BUILD],
         ["cmake", "--preset", "release", "-DHPROF_TESTS=OFF", "-B", folder],
         ["cmake", "--build", folder],
     ]
-    for command in commands:
-        javaproject.install(command, root, folder.with_suffix(".log"))
+    with locked(folder):
+        for command in commands:
+            jvms.install(command, root, folder.with_suffix(".log"))
     return folder
 
 
@@ -470,7 +472,7 @@ def _filter_program(setting: Setting) -> list[str]:
     if producer.start[0] in OWN_TOOLS:
         return [str(built(setting.root, producer.start[0], OWN_TOOLS[producer.start[0]])), *producer.start[1:]]
     if producer.package and not Path(producer.start[0]).exists():
-        javaproject.install([setting.root / "ci" / "packages", producer.package], setting.root, setting.build / "packages.log")
+        jvms.install([setting.root / "ci" / "packages", producer.package], setting.root, setting.build / "packages.log")
     return producer.start
 
 
