@@ -15,7 +15,7 @@ from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, outcome_of_dump
 from hprof_conformance.files import read_json, read_toml
 from hprof_conformance.gold import Gold, keep
-from hprof_conformance.jvms import Jvm, NotHereError
+from hprof_conformance.jvms import Jvm, NotBuiltError, NotHereError
 from hprof_conformance.secrets import Planted
 from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
@@ -229,11 +229,11 @@ def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold
         tool, jvm = built(root, "hprof-validate", "validator"), _jvm(root, producer)
         found["version"] = _version(root, producer, jvm)
         folder = jvm.folder(producer.name)
+    except (NotBuiltError, subprocess.SubprocessError, OSError) as error:
+        return _failed(found, error)
     except NotHereError as error:
         found["why_not"] = str(error)
         return found
-    except (subprocess.SubprocessError, OSError) as error:
-        return _failed(found, error)
     setting = Setting(root, build, folder, producer, jvm)
     kept: list[Gold] = []
     try:
@@ -249,11 +249,11 @@ def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold
                 kept.append(_gold(setting, found["version"], dump, found["dumps"][-1]))
             shutil.rmtree(dump.file.parent)  # a folder for each way: Setting.place
         found["ran"] = True
+    except (NotBuiltError, FailedError, subprocess.SubprocessError, OSError) as error:
+        return _failed(found, error)
     except NotHereError as error:
         found["why_not"] = str(error)
         return found
-    except (FailedError, subprocess.SubprocessError, OSError) as error:
-        return _failed(found, error)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if gold and [one["how"] for one in found["dumps"]] == producer.ways:

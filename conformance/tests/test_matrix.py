@@ -41,7 +41,7 @@ from hprof_conformance.cases import Case, Truth
 from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, Expectations, Expected, Seen
-from hprof_conformance.jvms import NotHereError
+from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.producers import read_producers
 from hprof_conformance.protocol import COUNTS, Entry, Hello, Reply
 from hprof_conformance.readers import Reader, read_readers
@@ -619,7 +619,10 @@ def test_a_reader_that_cannot_be_built_fails(tmp_path: Path) -> None:
 
 
 @needs_tool
-@pytest.mark.parametrize(("error", "surprises"), [(FailedError("it ended"), 1), (NotHereError("needs a JDK"), 0)])
+@pytest.mark.parametrize(
+    ("error", "surprises"),
+    [(FailedError("it ended"), 1), (NotBuiltError("cmake ended with 1"), 1), (NotHereError("needs a JDK"), 0)],
+)
 def test_a_producer_that_fails_is_a_surprise(
     error: Exception, surprises: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
