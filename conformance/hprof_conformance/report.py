@@ -204,7 +204,7 @@ def make(
     ]
     for one in (*readers_now, *producers):
         expected = (versions or {}).get(one["name"], "")
-        one["another_version"] = "" not in (expected, one["version"]) and one["version"] != expected
+        one["another_version"] = one["ran"] and expected not in ("", one["version"])
     return {
         "format": 2,
         "run": {

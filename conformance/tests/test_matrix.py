@@ -652,6 +652,18 @@ def test_a_producer_that_cannot_be_started_fails(tmp_path: Path) -> None:
     assert status == 1 and "Exec format error" in out
 
 
+@needs_tool
+def test_a_jvm_that_does_not_run_is_no_other_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Differences of another version than the expectations name do not fail the run."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").write_text("#!/bin/sh\necho broken >&2; exit 1\n")
+    (tmp_path / "bin" / "java").chmod(0o755)
+    (tmp_path / "release").write_text('JAVA_VERSION="17.0.99"\n')
+    monkeypatch.setenv("HPROF_JDK17", str(tmp_path))
+    status, out = run("--readers", "none", "--producers", "jdk17:small", "--report", str(tmp_path / "report"))
+    assert status == 1 and "jdk17: the run: " in out, out
+
+
 def test_a_tool_that_the_environment_names_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPROF_VALIDATE", "/nonexistent")
     status, out = run("--readers", "none", "--producers", "hprof-gen", "--report", str(tmp_path / "report"))
