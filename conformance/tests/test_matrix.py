@@ -504,6 +504,34 @@ def test_a_finding_has_a_clause_a_file_and_a_command(one: findings.Finding) -> N
         assert any(case.startswith("gold/") for some in cases_of.values() for case in some)
 
 
+def plain(text: str) -> str:
+    """Without the marks and line breaks of Markdown, and with the text of a link alone."""
+    return " ".join(re.sub(r"[`*]", "", re.sub(r"\[([^]]*)\](\([^)]*\))?", r"\1", text)).split())
+
+
+def sections_of_spec() -> dict[str, str]:
+    """By number: the text of a section, with that of its subsections."""
+    heads = re.split(r"(?m)^#{2,4} (\d[\d.]*) ", (ROOT / "SPEC.md").read_text(encoding="utf-8").split("\n## Appendix")[0])[1:]
+    own = dict(zip(heads[::2], heads[1::2], strict=True))
+    return {number: plain("".join(text for other, text in own.items() if f"{other}.".startswith(f"{number}."))) for number in own}
+
+
+def test_a_clause_names_sections_and_rules_that_exist_and_quotes_the_words_of_a_section() -> None:
+    sections, rules = sections_of_spec(), (ROOT / "validator" / "RULES.md").read_text(encoding="utf-8")
+    quotes = 0
+    for one in ALL_FINDINGS:
+        assert one.withdrawn or re.search(r"our reading|\d\.\d|[A-Z]{2,4}-\d{3}", one.clause), one.number
+        where = ""
+        for section, quote in re.findall(r'(\d+(?:\.\d+)+)|"([^"]*)"', one.clause):
+            where = section or where
+            assert where in sections, (one.number, where)
+            for part in quote.split("..."):
+                quotes += bool(part)
+                assert plain(part) in sections[where], (one.number, where, part)
+        assert all(rule in rules for rule in re.findall(r"[A-Z]{2,4}-\d{3}", one.clause)), one.number
+    assert quotes > 40
+
+
 @pytest.mark.parametrize("one", [one for one in ALL_FINDINGS if one.readers], ids=lambda one: str(one.number))
 def test_the_file_of_a_finding_is_the_smallest_of_its_cases(one: findings.Finding) -> None:
     for each in findings.shown(ROOT, one, PINNED[one.number]):
