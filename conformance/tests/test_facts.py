@@ -18,6 +18,7 @@ from hprof_conformance import everything, expectations, facts, gold, producers, 
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.assembler import assemble
 from hprof_corpus.digest import Content, class_name
+from hprof_corpus.layouts import BASIC_TYPES
 from hprof_corpus.truth import holds
 from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
@@ -196,17 +197,28 @@ def test_gold_dumps_hold_what_the_program_says(name: str, tmp_path: Path) -> Non
     assert found == (expected.differs if expected else {})
 
 
+ARRAYS_OF = {type_: class_name(f"{word}[]") for word, (type_, _) in BASIC_TYPES.items()}
+CLASS_OF = {"INSTANCE_DUMP": 2, "OBJECT_ARRAY_DUMP": 3}  # the field that names the class
+TYPE = 3  # of a primitive array, whose class no field names
+
+
 def _without(data: bytes, name: str) -> bytes:
-    """The dump without the middle one of the instances of a class."""
+    """The dump without the middle one of the objects of a class."""
     content = Content(memoryview(data))
     (heap,) = content.dumps
     header = read_header(data)
     assert header is not None
+
+    def class_of(kind: str, fields: tuple[int, ...]) -> str:
+        if kind == "PRIMITIVE_ARRAY_DUMP":
+            return ARRAYS_OF[fields[TYPE]]
+        return content.name_of_class(heap, fields[CLASS_OF[kind]]) if kind in CLASS_OF else ""
+
     found = []
     for framed in records(data, header.size):
         if framed.tag in (0x0C, 0x1C):
             for shape, at, fields, _, end in subrecords(data, framed.body, framed.end, Shapes(header.id_size)):
-                if shape.record.name == "INSTANCE_DUMP" and content.name_of_class(heap, fields[2]) == name:
+                if class_of(shape.record.name, fields) == name:
                     found.append((framed.at, framed.length, at, end))
     record, length, at, end = found[len(found) // 2]
     shorter = (length - (end - at)).to_bytes(4, "big")
@@ -226,11 +238,15 @@ def test_one_object_left_out_of_a_producers_dump_is_found(name: str, tmp_path: P
 
 def test_one_object_of_any_class_of_the_histograms_is_found(tmp_path: Path) -> None:
     data, said, dump = gold.read(ROOT, "jdk17"), facts.parse(gold.facts_of(ROOT, "jdk17")), tmp_path / "dump"
-    names = [fact.words[0] for fact in said if fact.kind == "objects" and not fact.words[0].startswith("[")]
-    assert len(names) > 100
+    names = [fact.words[0] for fact in said if fact.kind == "objects"]
+    primitive = [one for one in names if one in ARRAYS_OF.values()]
+    arrays = [one for one in names if one.startswith("[") and one not in primitive]
+    instances = [one for one in names if not one.startswith("[")]
+    assert len(primitive) > 3 and len(arrays) > 10 and len(instances) > 100
     seed = random.SystemRandom().getrandbits(32)
     print("seed", seed)
-    for one in random.Random(seed).sample(names, 5):
+    drawn = random.Random(seed)
+    for one in drawn.sample(primitive, 2) + drawn.sample(arrays, 3) + drawn.sample(instances, 3):
         dump.write_bytes(_without(data, one))
         assert f"objects of {one.replace('/', '.')}:" in words(dump, said), one
 
