@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import html
 import json
 import lzma
+import os
 import random
 import re
 import shlex
@@ -13,6 +15,9 @@ import shutil
 import string
 import subprocess
 import tarfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -250,6 +255,82 @@ def test_escape_closes_the_detail_and_the_focus_goes_back(tmp_path: Path) -> Non
     dom = shown(tmp_path, act=act)
     assert re.search(r'id="detail"[^>]*></section>', dom)
     assert "<title>hung</title>" in dom
+
+
+def moved(end: int) -> int:
+    """An end of a pipe beyond 3 and 4, which the browser takes for its own."""
+    beyond = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(end)
+    return beyond
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Callable[..., Any]]:
+    """The page in a browser that takes keys: `ask` calls a method of its protocol, and gives what came back."""
+    (folder / "index.html").write_text(page.make(REPORT), encoding="utf-8")
+    assert BROWSER is not None
+    ends = [moved(end) for end in (*os.pipe(), *os.pipe())]
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe"]
+    words = [BROWSER, *options, f"--user-data-dir={folder}/profile", f"file://{folder}/index.html"]
+    start = ["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[3]}', "bash", *words]
+    run = subprocess.Popen(start, pass_fds=(ends[0], ends[3]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(ends[0])
+    os.close(ends[3])
+    session: dict[str, str] = {}
+    with os.fdopen(ends[1], "wb", buffering=0) as requests, os.fdopen(ends[2], "rb") as replies:
+
+        def ask(method: str, **parameters: object) -> Any:
+            requests.write(json.dumps({"id": 1, "method": method, "params": parameters, **session}).encode() + b"\0")
+            while True:
+                reply = json.loads(b"".join(iter(lambda: replies.read(1) or b"\0", b"\0")))
+                if reply.get("id") == 1:
+                    return reply["result"]
+
+        try:
+            (target,) = (one for one in ask("Target.getTargets")["targetInfos"] if one["type"] == "page")
+            session["sessionId"] = ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
+            ask("Emulation.setFocusEmulationEnabled", enabled=True)
+            yield ask
+        finally:
+            run.kill()
+            run.wait()
+
+
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27}
+
+
+def test_cells_are_reached_and_opened_by_keys(tmp_path: Path) -> None:
+    """Keys of the browser itself: an event that a script makes neither moves the focus nor presses a button."""
+    with opened(tmp_path) as ask:
+
+        def value(words: str) -> Any:
+            return ask("Runtime.evaluate", expression=words)["result"].get("value")
+
+        def press(key: str) -> None:
+            text = {"text": "\r"} if key == "Enter" else {}
+            for kind in ("keyDown", "keyUp"):
+                ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=KEYS[key], **text)
+
+        cells_of = "[...document.querySelectorAll('button.cell')].map(one => one.textContent).join('|')"
+        until = time.monotonic() + 60
+        while len(every := (value(cells_of) or "").split("|")) < 7:
+            assert time.monotonic() < until, every
+            time.sleep(0.05)
+        found = []
+        focused = "document.activeElement"
+        for _ in range(50):
+            press("Tab")
+            if not value(f"{focused}.matches('button.cell')"):
+                continue
+            found.append(value(f"{focused}.textContent"))
+            assert value(f"{focused}.matches(':focus-visible')")
+            press("Enter")
+            assert value(f"{focused} === byId('detail') && {focused}.querySelector('h3') !== null")
+            press("Escape")
+            assert value(f"{focused}.textContent") == found[-1]
+            if len(found) == len(every):
+                break
+        assert found == every
 
 
 def test_a_difference_names_what_the_reader_was_asked_for(tmp_path: Path) -> None:
