@@ -1,15 +1,17 @@
-"""One failing call of a reader fails its answer, not the file; what an error of each kind counts as. By the adapter of NetBeans for
-those in Java, and of jvm-hprof for those in Rust."""
+"""One failing call of a reader fails its answer, not the file, in each adapter that asks for one entry after another. What an error
+of each kind counts as: by the adapter of NetBeans for those in Java, and of jvm-hprof for those in Rust."""
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from built import ROOT
+from some_cases import any_one
 
 from hprof_conformance import readers
 from hprof_conformance.jvms import NotBuiltError, NotHereError
@@ -32,7 +34,42 @@ LISTS = {  # calls that give all of an entry, or a count alone
     "list of roots": "heap.getGCRoots()",
     "number of objects": "heap.getSummary().getTotalLiveInstances()",
 }
-CLASS = "abstract class HeapWalker implements Adapter {"
+ITEMS = {entry: given for entry, given in NAMES.items() if entry != "roots"}
+BYTES = {"instance_bytes": 'new Item("instance bytes")'}
+
+
+@dataclass(frozen=True)
+class Walker:
+    """What asks a reader in Java."""
+
+    reader: str  # which has it
+    head: str  # of its class
+    calls: dict[str, str]  # by entry: a call of the reader, or where an item is made
+    dump: str = DUMP
+    loses: bool = False  # the count of an entry, too: it counts as it asks for items
+
+
+HEAP_WALKER = Walker("netbeans", "abstract class HeapWalker implements Adapter {", NAMES)
+OF_MAVEN = [
+    Walker("shark-graph", "final class SharkGraph implements Adapter {", ITEMS | BYTES | {"roots": "root.getId() & mask"}),
+    Walker(
+        "shark-stream",
+        "final class SharkStream implements Adapter {",
+        {name: given for name, given in ITEMS.items() if name != "instances"}
+        | {**BYTES, "strings": 'new Item("string")', "roots": "one.getId() & mask"},
+    ),
+    Walker(
+        "haha-perflib",
+        "final class HahaPerflib implements Adapter {",
+        ITEMS | {"roots": "idOf(parsed.findInstance(one.getId()))"},
+    ),
+    Walker("haha-mat", "abstract class MatWalker implements Adapter {", ITEMS, loses=True),
+]
+OF_JDK_8 = Walker(
+    "jhat", "abstract class HatWalker implements Adapter {", ITEMS | {"roots": "idOf(snapshot.findThing(one.getId()))"}
+)
+BUILD = os.environ.get("HPROF_REPAIRED", "")
+in_full = pytest.mark.skipif(not BUILD, reason="HPROF_REPAIRED names no folder: ci/full builds readers")
 FAILS = """
     /** What a call of the reader gives, or the error that a property names for this entry. */
     @SuppressWarnings("unchecked")
@@ -47,16 +84,26 @@ FAILS = """
         }
     }
 """
-IN_RUST = {  # by entry: what begins its items, and with which word
-    "strings": ("Item::new", "string"),
-    "classes": ("Item::new", "class"),
-    "loaders": ("Item::new", "loader"),
-    "statics": ("Item::new", "static"),
-    "instances": ("identified", "instance"),
-    "instance_bytes": ("identified", "instance bytes"),
-    "object_arrays": ("Item::new", "object array"),
-    "primitive_arrays": ("Item::new", "primitive array"),
-    "roots": ("Item::new", "root"),
+IN_RUST = {  # by reader and entry: what begins its items, and with which word
+    "jvm-hprof": {
+        "strings": ("Item::new", "string"),
+        "classes": ("Item::new", "class"),
+        "loaders": ("Item::new", "loader"),
+        "statics": ("Item::new", "static"),
+        "instances": ("identified", "instance"),
+        "instance_bytes": ("identified", "instance bytes"),
+        "object_arrays": ("Item::new", "object array"),
+        "primitive_arrays": ("Item::new", "primitive array"),
+        "roots": ("Item::new", "root"),
+    },
+    "hprof-analyzer": {
+        "strings": ("Item::new", "string"),
+        "classes": ("Item::new", "class"),
+        "loaders": ("Item::new", "loader"),
+        "instances": ("Item::new", "instance"),
+        "object_arrays": ("Item::new", "object array"),
+        "primitive_arrays": ("Item::new", "primitive array"),
+    },
 }
 MAIN = "fn main() {"
 FAILS_IN_RUST = """
@@ -86,13 +133,17 @@ def started(name: str, planted: dict[str, str], build: Path) -> list[str]:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+def built_in(folder: Path, name: str) -> Path:
+    """Beside what test_planted.py builds, which shares the crates; or in a folder of the test."""
+    return Path(BUILD).resolve() / "planted" / f"failing-{name}" if BUILD else folder / name
+
+
+def asking(walker: Walker, calls: dict[str, str], folder: Path) -> Ask:
     """Reads a dump by an adapter of which one call fails."""
-    folder = tmp_path_factory.mktemp("failing")
-    planted = {given: f'call("{entry}", {given})' for entry, given in (NAMES | LISTS).items()} | {CLASS: CLASS + FAILS}
-    java, *command = started("netbeans", planted, folder / "netbeans")
-    dump = Path(shutil.copy(ROOT / "corpus" / DUMP, folder / "dump.hprof"))
+    planted = {given: f'call("{entry}", {given})' for entry, given in calls.items()}
+    planted |= {walker.head: walker.head + FAILS}
+    java, *command = started(walker.reader, planted, built_in(folder, walker.reader))
+    dump = Path(shutil.copy(ROOT / "corpus" / walker.dump, folder / "dump.hprof"))
 
     def reply(entry: str = "", error: str = "") -> Reply:
         session = Session([java, f"-Dentry={entry}", f"-Derror={error}", *command], folder / "own")
@@ -101,7 +152,37 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
         finally:
             session.stop()
 
-    yield reply
+    return reply
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
+    return asking(HEAP_WALKER, NAMES | LISTS, tmp_path_factory.mktemp("failing"))
+
+
+@pytest.mark.parametrize(
+    "walker", [*any_one(OF_MAVEN), pytest.param(OF_JDK_8, marks=in_full)], ids=lambda walker: str(walker.reader)
+)
+def test_a_failing_call_fails_its_entry_alone_in_each_adapter(walker: Walker, tmp_path: Path) -> None:
+    ask = asking(walker, walker.calls, tmp_path)
+    whole = ask()
+    assert whole.outcome == "accepted" and set(whole.digests) == set(walker.calls) and not whole.failed
+    assert all(one.count for one in whole.digests.values()), whole.digests
+    for entry in walker.calls:
+        found = ask(entry, "java.lang.IllegalStateException")
+        assert (found.outcome, [*found.failed]) == ("accepted", [entry])
+        assert found.failed[entry].startswith("java.lang.IllegalStateException: as planned")
+        assert found.digests == {name: one for name, one in whole.digests.items() if name != entry}
+        assert found.counts == {name: one for name, one in whole.counts.items() if name != entry or not walker.loses}
+
+
+def test_a_class_that_gives_no_name_fails_all_entries_that_its_objects_may_be_of(tmp_path: Path) -> None:
+    (walker,) = (one for one in OF_MAVEN if one.reader == "haha-mat")
+    ask = asking(walker, {"name": "entry(one)"}, tmp_path)
+    whole, found = ask(), ask("name", "java.lang.IllegalStateException")
+    objects = {"instances", "object_arrays", "primitive_arrays"}
+    assert (found.outcome, {*found.failed}) == ("accepted", objects)
+    assert found.digests == {name: one for name, one in whole.digests.items() if name not in objects}
 
 
 def test_a_failing_call_fails_its_answer_and_no_other(ask: Ask) -> None:
@@ -147,17 +228,13 @@ def test_too_little_memory_ends_the_dump(ask: Ask) -> None:
     assert (found.outcome, found.digests) == ("out of memory", {})
 
 
-@pytest.fixture(scope="module")
-def rust(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What starts an adapter of which one call fails."""
-    planted = {f'{made}("{word}"': f'{made}(call("{entry}", "{word}")?' for entry, (made, word) in IN_RUST.items()}
-    planted |= {MAIN: FAILS_IN_RUST + MAIN}
-    return started("jvm-hprof", planted, tmp_path_factory.mktemp("failing") / "jvm-hprof")
-
-
+@pytest.mark.parametrize("reader", ["jvm-hprof", pytest.param("hprof-analyzer", marks=in_full)])
 def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(
-    rust: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    calls = IN_RUST[reader]
+    planted = {f'{made}("{word}"': f'{made}(call("{entry}", "{word}")?' for entry, (made, word) in calls.items()}
+    rust = started(reader, planted | {MAIN: FAILS_IN_RUST + MAIN}, built_in(tmp_path, reader))
     dump = Path(shutil.copy(ROOT / "corpus" / DUMP, tmp_path / "dump.hprof"))
 
     def ask(entry: str, error: str) -> Reply:
@@ -170,9 +247,9 @@ def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(
             session.stop()
 
     whole = ask("", "")
-    assert whole.outcome == "accepted" and set(whole.digests) == set(IN_RUST) and not whole.failed
+    assert whole.outcome == "accepted" and set(whole.digests) == set(calls) and not whole.failed
     assert all(one.count for one in whole.digests.values())
-    for entry in IN_RUST:
+    for entry in calls:
         for error, outcome in (("error", "accepted"), ("panic", "crashed")):
             found = ask(entry, error)
             assert (found.outcome, [*found.failed]) == (outcome, [entry])

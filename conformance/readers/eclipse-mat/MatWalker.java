@@ -20,6 +20,7 @@ abstract class MatWalker implements Adapter {
     private static final int OBJECT = 2;
     private static final long SYSTEM_LOADER = 0; // the address of an object that it adds for the loader that is null in a dump
     private static final List<String> COUNTS = List.of("classes", "instances", "object_arrays", "primitive_arrays");
+    private static final List<String> OBJECTS = COUNTS.subList(1, COUNTS.size());
 
     @Override
     public List<String> counts() {
@@ -59,11 +60,15 @@ abstract class MatWalker implements Adapter {
         for (IClass one : snapshot.getClasses()) {
             count(answer, "classes", 1);
             classDump(one, answer);
-            answer.attempt(entry(one), () -> {
-                for (int number : one.getObjectIds()) {
-                    object(snapshot.getObject(number), answer);
-                }
-            });
+            for (String objects : OBJECTS) { // without its name, the objects of a class may be of any entry
+                answer.attempt(objects, () -> {
+                    if (entry(one).equals(objects)) {
+                        for (int number : one.getObjectIds()) {
+                            object(snapshot.getObject(number), answer);
+                        }
+                    }
+                });
+            }
         }
         answer.counts.keySet().removeAll(answer.failed.keySet()); // not all of such an entry were asked for
     }

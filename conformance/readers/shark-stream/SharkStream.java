@@ -83,6 +83,7 @@ final class SharkStream implements Adapter {
             answer.add("roots", () -> Item.root(kind.name(), one.getId() & mask));
         }
 
+        /** What fails to read a record has lost its place in the file, so it ends the dump. */
         void record(HprofRecordTag tag, long length, HprofRecordReader reader) {
             switch (tag) {
                 case STRING_IN_UTF8: {
@@ -101,21 +102,26 @@ final class SharkStream implements Adapter {
                 case INSTANCE_DUMP: {
                     InstanceDumpRecord record = reader.readInstanceDumpRecord();
                     instances++;
-                    Item item = id(id(new Item("instance bytes"), record.getId()), record.getClassId());
-                    answer.add("instance_bytes", item.part(record.getFieldValues()));
+                    answer.add("instance_bytes", () -> {
+                        Item item = id(id(new Item("instance bytes"), record.getId()), record.getClassId());
+                        return item.part(record.getFieldValues());
+                    });
                     break;
                 }
                 case OBJECT_ARRAY_DUMP: {
                     ObjectArrayDumpRecord record = reader.readObjectArrayDumpRecord();
                     objectArrays++;
-                    Item item = id(id(new Item("object array"), record.getId()), record.getArrayClassId());
-                    answer.add("object_arrays", item.part(SharkArrays.ids(record.getElementIds(), mask)));
+                    answer.add("object_arrays", () -> {
+                        Item item = id(id(new Item("object array"), record.getId()), record.getArrayClassId());
+                        return item.part(SharkArrays.ids(record.getElementIds(), mask));
+                    });
                     break;
                 }
                 case PRIMITIVE_ARRAY_DUMP: {
                     PrimitiveArrayDumpRecord record = reader.readPrimitiveArrayDumpRecord();
                     primitiveArrays++;
-                    answer.add("primitive_arrays", SharkArrays.elements(id(new Item("primitive array"), record.getId()), record));
+                    answer.add("primitive_arrays",
+                            () -> SharkArrays.elements(id(new Item("primitive array"), record.getId()), record));
                     break;
                 }
                 case ROOT_UNKNOWN:
@@ -184,28 +190,38 @@ final class SharkStream implements Adapter {
             }
         }
 
+        private String text(long id) {
+            return strings.getOrDefault(id, "");
+        }
+
+        private Item classDump(ClassDumpRecord one) {
+            Item item = id(new Item("class"), one.getId()).className(text(names.getOrDefault(one.getId(), 0L)));
+            id(item, one.getSuperclassId());
+            for (ClassDumpRecord.FieldRecord field : one.getFields()) {
+                item.text(text(field.getNameStringId())).type(field.getType());
+            }
+            return item;
+        }
+
+        private Item staticField(ClassDumpRecord one, ClassDumpRecord.StaticFieldRecord field) {
+            Item item = id(new Item("static"), one.getId()).text(text(field.getNameStringId())).type(field.getType());
+            ValueHolder value = field.getValue();
+            if (value instanceof ValueHolder.ReferenceHolder) {
+                return id(item, ((ValueHolder.ReferenceHolder) value).getValue());
+            }
+            return item.part(Item.value(SharkArrays.primitive(value)));
+        }
+
         void finish() {
-            strings.forEach((id, text) -> answer.add("strings", id(new Item("string"), id).text(text)));
+            strings.forEach((id, text) -> answer.add("strings", () -> id(new Item("string"), id).text(text)));
             for (ClassDumpRecord one : classes) {
-                Item item = id(new Item("class"), one.getId());
-                item.className(strings.getOrDefault(names.getOrDefault(one.getId(), 0L), ""));
-                id(item, one.getSuperclassId());
-                for (ClassDumpRecord.FieldRecord field : one.getFields()) {
-                    item.text(strings.getOrDefault(field.getNameStringId(), "")).type(field.getType());
-                }
-                answer.add("classes", item);
-                answer.add("loaders", id(id(new Item("loader"), one.getId()), one.getClassLoaderId()));
-                for (ClassDumpRecord.StaticFieldRecord field : one.getStaticFields()) {
-                    Item attached = id(new Item("static"), one.getId());
-                    attached.text(strings.getOrDefault(field.getNameStringId(), "")).type(field.getType());
-                    ValueHolder value = field.getValue();
-                    if (value instanceof ValueHolder.ReferenceHolder) {
-                        id(attached, ((ValueHolder.ReferenceHolder) value).getValue());
-                    } else {
-                        attached.part(Item.value(SharkArrays.primitive(value)));
+                answer.add("classes", () -> classDump(one));
+                answer.add("loaders", () -> id(id(new Item("loader"), one.getId()), one.getClassLoaderId()));
+                answer.attempt("statics", () -> {
+                    for (ClassDumpRecord.StaticFieldRecord field : one.getStaticFields()) {
+                        answer.add("statics", staticField(one, field));
                     }
-                    answer.add("statics", attached);
-                }
+                });
             }
             answer.count("strings", strings.size());
             answer.count("classes", classes.size());
