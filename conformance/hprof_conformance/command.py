@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from hprof_conformance import steps
+
 REFUSED, INTERRUPTED = 2, 130
 
 
@@ -15,9 +17,16 @@ class RefusedError(Exception):
     """The command cannot do what was asked; the message says why."""
 
 
+def _interrupt(_number: int, _frame: object) -> None:
+    """Other threads end too, while this one ends what it has started."""
+    steps.stopping.set()
+    raise KeyboardInterrupt
+
+
 def run_command(name: str, work: Callable[[], int]) -> int:
     """The status of `work`, or of what ended it. SIGTERM ends it like Ctrl-C: readers are stopped, their folders deleted."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     try:
         status = work()
         sys.stdout.flush()

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -67,6 +68,17 @@ def _start_of(log: Path) -> str:
     return log.read_text(encoding="utf-8", errors="replace").strip()[:300] or "no message"
 
 
+@contextmanager
+def _in_time(process: subprocess.Popen[str]) -> Iterator[None]:
+    """What the block reads from the process ends after PATIENCE, with the process."""
+    timer = threading.Timer(PATIENCE, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 class Program:
     """Everything.java or Odd.java, running."""
 
@@ -84,9 +96,10 @@ class Program:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
-        for line in self.process.stdout:  # the JVM writes there too, of the dumps that it makes
-            if line == "done\n":
-                return
+        with _in_time(self.process):
+            for line in self.process.stdout:  # the JVM writes there too, of the dumps that it makes
+                if line == "done\n":
+                    return
         raise FailedError(f"the program ended at '{command}': {_start_of(self.log)}")
 
     def jcmd(self, *words: str) -> list[str]:
@@ -153,19 +166,20 @@ def program(
             stderr=errors,
             cwd=folder,
             encoding="utf-8",
-            text=True,
+            errors="replace",
             env=_ENVIRONMENT,
         )
     try:
         assert process.stdout is not None
         lines = []
-        for line in process.stdout:
-            if line == "ready\n":
-                break
-            if "\t" in line:
-                lines.append(line.rstrip("\n"))
-        else:
-            raise FailedError(f"the program ended before it was ready: {_start_of(log)}")
+        with _in_time(process):
+            for line in process.stdout:
+                if line == "ready\n":
+                    break
+                if "\t" in line:
+                    lines.append(line.rstrip("\n"))
+            else:
+                raise FailedError(f"the program ended before it was ready: {_start_of(log)}")
         yield Program(jvm, process, log, parse(lines))
     finally:
         assert process.stdin is not None

@@ -118,12 +118,15 @@ def check(tool: Path, dump: Dump, says: bool) -> Json:
         content = "; ".join(words for words in (_whole(dump.file, strict), dump.note) if words)
         fine = content.startswith("complete until") and (bool(left) or ends_well(dump.file))
     else:
-        if dump.original is not None:
-            compared = _filtered(dump.file, dump.original, dump.planted)
-        elif dump.facts:
-            compared = facts.compare(dump.file, dump.facts)
-        elif says:
-            compared = facts.Compared([facts.Difference("facts", "none", "those of the program")], 0, 0)
+        try:
+            if dump.original is not None:
+                compared = _filtered(dump.file, dump.original, dump.planted)
+            elif dump.facts:
+                compared = facts.compare(dump.file, dump.facts)
+            elif says:
+                compared = facts.Compared([facts.Difference("facts", "none", "those of the program")], 0, 0)
+        except FramingError as error:
+            return _unread(dump, size, f"the Python reader cannot read it: {error}", fine=False)
         is_compared = dump.facts or dump.original or says
         content = "; ".join(map(str, compared.differences)) if is_compared else NOT_COMPARED
         fine = is_valid and not left and not compared.differences
@@ -148,8 +151,9 @@ def _filtered(file: Path, original: Path, planted: Planted | None) -> facts.Comp
         return exact
     compared = facts.compare_to(file, original, payload=False)
     data = open_bytes(str(file))
-    everywhere = bytes(data) + (bytes(decompressed(data)) if is_gzip(data) else b"")
-    left = planted.left_in(everywhere) if planted is not None else []
+    left = []
+    if planted is not None:
+        left = planted.left_in(bytes(data) + (bytes(decompressed(data)) if is_gzip(data) else b""))
     differences = [*compared.differences, *(facts.Difference(place, "the secret", "no secret") for place in left)]
     return facts.Compared(differences, compared.covered, compared.objects)
 

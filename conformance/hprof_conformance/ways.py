@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import zipfile
 from collections import Counter
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from hprof_conformance import everything, facts, gold, javaproject, jvms
+from hprof_conformance import everything, facts, gold, javaproject, jvms, steps
 from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady
 from hprof_conformance.files import locked
@@ -29,7 +30,7 @@ from hprof_corpus.walk import FramingError
 OWN_TOOLS = {"hprof-validate": "validator", "hprof-gen": "generator"}
 _LIBHPROF = ("libhprof.so", "generator/agent", "HPROF_AGENT")
 PLANTED = "planted"  # a dump with secrets: secrets.py
-SEED = int.from_bytes(os.urandom(4), "big")  # of the secrets; a run prints it
+SEED = int(os.environ.get("HPROF_SEED") or int.from_bytes(os.urandom(4), "big"))  # of the secrets; a run prints it
 _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
@@ -128,7 +129,7 @@ def _each(setting: Setting, one: Callable[[str], Dump]) -> Iterator[Dump]:
             yield one(way)
         except NotHereError as error:
             yield Dump(way, None, setting.producer.profile, note=str(error), left_out=True)
-        except (FailedError, subprocess.SubprocessError) as error:
+        except (FailedError, subprocess.SubprocessError, OSError) as error:
             yield Dump(way, None, setting.producer.profile, note=str(error))
 
 
@@ -264,7 +265,8 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
             one.send("fill")
         elif way in ("before-full-gc", "after-full-gc"):
             one.send("collect")
-            sorted(folder.glob("java_pid*"))[-1].rename(file)  # the program itself has collected before
+            for made in sorted(folder.glob("java_pid*")):  # the last one: the program itself has collected before
+                made.rename(file)
         elif way == "jmap":
             do([*jvm.command("jmap"), f"-dump:live,format=b,file={jvm.inside(file)}", str(one.pid)])
         else:
@@ -389,18 +391,27 @@ def _written(file: Path) -> int:
 
 
 def _kill(one: Program, file: Path, options: list[str], size: int) -> None:
-    dumping = subprocess.Popen(
-        one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    until = time.monotonic() + PATIENCE
-    while dumping.poll() is None and time.monotonic() < until:
-        try:
-            if file.exists() and _written(file) >= size:
-                break
-        except FileNotFoundError:  # a part that was just merged
-            pass
-    os.kill(one.pid, signal.SIGKILL)
-    dumping.wait(PATIENCE)
+    """Raises FailedError if no dump was begun."""
+    with tempfile.TemporaryFile() as said:
+        dumping = subprocess.Popen(one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), stdout=said, stderr=said)
+        until = time.monotonic() + PATIENCE
+        while dumping.poll() is None and time.monotonic() < until:
+            try:
+                if file.exists() and _written(file) >= size:
+                    break
+            except FileNotFoundError:  # a part that was just merged
+                pass
+        begun = file.exists()
+        os.kill(one.pid, signal.SIGKILL)
+        dumping.wait(PATIENCE)
+        if not begun:
+            said.seek(0)
+            raise FailedError(f"no dump was begun: {said.read().decode(errors='replace').strip()[-300:]}")
+
+
+def _dump_to_the_limit(one: Program, file: Path, options: list[str]) -> None:
+    """The VM may delete what it cannot complete. jcmd fails only if it does not reach the VM: then it raises FailedError."""
+    do(one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)))
 
 
 def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
@@ -419,13 +430,12 @@ def _interrupted_way(setting: Setting, classes: Path, way: str) -> Dump:
                 os.truncate(file, whole_until(file))
     elif word == "limit":
         with program(setting.jvm, classes, ["-Xmx256m"], folder, through=limited(f"-f {int(size) // 1024}")) as one:
-            subprocess.run(one.jcmd("GC.heap_dump", *options, one.jvm.inside(file)), capture_output=True, check=False)
+            _dump_to_the_limit(one, file, options)
     else:
         full = folder / "full"
         full.mkdir()
         with _small_file_system(full, int(size)), program(setting.jvm, classes, ["-Xmx256m"], folder) as one:
-            written = full / file.name
-            subprocess.run(one.jcmd("GC.heap_dump", *options, one.jvm.inside(written)), capture_output=True, check=False)
+            _dump_to_the_limit(one, full / file.name, options)
             for left in sorted(full.iterdir()):
                 shutil.move(left, folder)
     parts = ", ".join(path.name for path in sorted(folder.glob(f"{file.name}.*")))
@@ -483,7 +493,10 @@ def _filter(setting: Setting) -> Iterator[Dump]:
     def run(way: str) -> Dump:
         folder, file = setting.place(way.replace("/", "-"))
         original = setting.folder / f"{folder.name}.original"  # not what the filter gets, which it may change
-        secrets = planted(SEED) if way == PLANTED else None
+        secrets = None
+        if way == PLANTED:
+            secrets = planted(SEED)
+            steps.say(f"HPROF_SEED={SEED}")
         if secrets is not None:
             original.write_bytes(secrets.dump)
         elif way.startswith("gold/"):

@@ -139,3 +139,17 @@ def test_a_dump_from_which_objects_are_missing_is_not_invalid() -> None:
     found = producers.check(ways.built(ROOT, "hprof-validate", "validator"), ways.Dump("plain", file, "hotspot"), says=False)
     assert not found["fine"]
     assert outcome_of_dump(found) == "REF-002"
+
+
+@needs_tool
+def test_a_filter_that_writes_half_of_a_gzip_file_ends_no_run(tmp_path: Path) -> None:
+    script = tmp_path / "half"
+    script.write_text(
+        f"#!{sys.executable}\n"
+        "import gzip, sys\n"
+        "data = gzip.compress(open(sys.argv[1], 'rb').read())\n"
+        "open(sys.argv[2], 'wb').write(data[: len(data) // 2])\n"
+    )
+    script.chmod(0o755)
+    status, content = run(f"{script} IN OUT", tmp_path)
+    assert status == 1 and all(content.values())
