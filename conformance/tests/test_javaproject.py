@@ -138,7 +138,7 @@ def test_two_scripts_install_packages_one_after_the_other(tmp_path: Path) -> Non
 def test_a_root_whose_making_was_ended_is_made_anew(tmp_path: Path) -> None:
     _script(tmp_path / "dpkg-query", "printf installed")
     _script(tmp_path / "debootstrap", 'mkdir -p "$3/etc" && touch "$3/etc/debian_version" && exit 9')
-    command = [ROOT / "conformance/producers/hotspot/setup-root", tmp_path / "root", "8"]
+    command: list[str | Path] = [ROOT / "conformance/producers/hotspot/setup-root", tmp_path / "root", "8"]
     environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     assert [subprocess.run(command, env=environment, check=False).returncode for _ in range(2)] == [9, 9]
 
@@ -147,7 +147,8 @@ def test_two_runs_make_one_environment(tmp_path: Path) -> None:
     """A copy of conformance/run, and programs in place of those that it calls."""
     (tmp_path / "ci").mkdir()
     (tmp_path / "conformance").mkdir()
-    shutil.copy(ROOT / "conformance" / "run", tmp_path / "conformance")
+    for name in ("run", "python"):
+        shutil.copy(ROOT / "conformance" / name, tmp_path / "conformance")
     (tmp_path / "conformance" / "requirements.txt").write_text("pytest\n")
     tools = _tools(tmp_path, "packages", "cargo")
     (tools / "packages").rename(tmp_path / "ci" / "packages")

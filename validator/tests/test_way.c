@@ -599,8 +599,8 @@ static void a_root_before_an_object_is_left_out(void **state)
     assert_in_range(chance, 0, DRAWS / 100);
 }
 
-/* ROOT_JNI_GLOBAL has two IDs. If the last byte of the first one is its tag, roots of wrong IDs lie between the right ones. They begin
- * before them here, and end before what follows. */
+/* ROOT_JNI_GLOBAL has two IDs. If the last byte of the first one is its tag, roots of wrong IDs lie between the right ones. They
+ * begin before them here, and end before what follows. */
 static void a_row_of_wrong_roots_leads_less_far(void **state)
 {
     const unsigned rows = 12;
@@ -647,7 +647,7 @@ static void put_dump(struct bytes *b, const struct known *k, bool with_header)
     close_record(b, open_record(b, TAG_HEAP_DUMP_END));
 }
 
-/* Its chains and records are perfect. It is passed over from its header on; or the end of its heap dump record is, and what follows. */
+/* Its chains and records are perfect. It is passed over from its header on, or from its last sub-records on. */
 static void the_dump_in_an_array_is_passed_over(void **state)
 {
     (void)state;
