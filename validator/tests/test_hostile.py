@@ -11,12 +11,14 @@ import itertools
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from hostile_rows import Draw
 from hostile_shapes import END, FOUR, SHAPES, Bytes, Shape, record, segment, u4
 from some_cases import any_one, some
 
@@ -180,6 +182,17 @@ def test_time_and_memory_of_other_tools_follow_the_bytes(other: str, hostile: Sh
     assert large.seconds <= SLOWER * small.seconds + NOISE, costs
     if not IS_SANITIZED:
         assert large.memory <= PER_BYTE_OF_A_DIFFERENCE * 2 * max(there, 12 << 20) + CONSTANT, costs
+
+
+@pytest.mark.parametrize("draw", range(4 if IS_SLOW else 8))
+def test_rows_that_are_drawn_and_repeated_end_no_tool(draw: int, tmp_path: Path) -> None:
+    """Each has 60 seconds. A stack holds what is nested thousands of times; under the sanitizers, hundreds."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")
+    path, copy = tmp_path / "dump.hprof", tmp_path / "copy.hprof"
+    path.write_bytes(Draw(seed).dump((1 << 18) if IS_SLOW else 1_200_000))
+    for command in ([TOOL], [TOOL, "--stats"], [TOOL, "--force", "--repair", str(copy)], [DIFF, str(path)]):
+        assert measure_command([*command, str(path)], path).status in (0, 1, 2), command
 
 
 def write_row(hostile: Shape, costs: list[tuple[int, Cost]]) -> None:
