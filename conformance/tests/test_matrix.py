@@ -500,8 +500,9 @@ def test_a_finding_has_a_clause_a_file_and_a_command(one: findings.Finding) -> N
         assert all(findings.kept_of_reader(ROOT, one.number, each).stat().st_size for each in commands)
     else:
         assert one.command
-    if one.real and one.readers:
-        assert any(case.startswith("gold/") for some in cases_of.values() for case in some)
+    if one.real and one.readers:  # a dump that is kept shows it; or those of a killed VM, which are not, as `often` says
+        kept = any(case.startswith("gold/") for some in cases_of.values() for case in some)
+        assert kept or ("HotSpot" in one.often and re.search("killed|ended too early", one.often))
 
 
 def plain(text: str) -> str:
