@@ -293,12 +293,13 @@ def _run() -> int:
     accept = expectations.Accept(asked.accept, asked.finding, asked.reason) if asked.update else None
     fed = matrix.Cases(chosen, controls, cases.needs(root))
     made = []
-    with matrix.running(root, build / "readers", some_readers, fed, limits(asked.timeout), jobs) as rows_of_all:
+    with matrix.running(root, build / "readers", some_readers, fed, limits(asked.timeout), jobs) as finished:
         for one in some_producers:
             made.append(producers.run(root, build, one, accept, asked.gold))
             if made[-1]["why_not"]:
                 steps.say(f"{one.title}: {made[-1]['why_not']}")
-        rows = rows_of_all()
+            finished(0)  # a reader may have ended the run
+        rows = finished(None)
     known, surprises = _compare_readers(asked, rows, all_cases, not asked.cases)
 
     names = [one.name for one in some_readers] + [one.name for one in some_producers]

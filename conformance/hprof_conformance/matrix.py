@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -145,19 +145,23 @@ def _ask(session: Session, folder: Path, case: Case) -> tuple[Reply, float]:
 @contextlib.contextmanager
 def running(
     root: Path, build: Path, chosen: list[Reader], cases: Cases, limits: Limits, jobs: int
-) -> Iterator[Callable[[], list[Row]]]:
-    """Gives what waits for the rows, which are in the order of the readers. Until then others may work: they use the time in which
-    a reader waits, or the last one runs alone."""
+) -> Iterator[Callable[[float | None], list[Row]]]:
+    """Starts the readers. The caller may work beside them, and calls the result for the rows of the readers that end within so many
+    seconds, or of all, in their order. The call raises what a reader has raised."""
 
     def one(reader: Reader) -> Row:
         row = run_reader(root, build, reader, cases, limits)
         steps.say(f"{reader.title}: {f'{len(row.cells)} cases' if row.ran else row.why_not}")
         return row
 
+    def finished(seconds: float | None) -> list[Row]:
+        done = wait(rows, seconds, FIRST_EXCEPTION).done
+        return [row.result() for row in rows if row in done]
+
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
             rows = [pool.submit(one, reader) for reader in chosen]
-            yield lambda: [row.result() for row in rows]
+            yield finished
         except BaseException:
             steps.stopping.set()  # else the pool waits until each reader has met all cases
             pool.shutdown(wait=False, cancel_futures=True)

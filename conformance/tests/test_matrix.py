@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import lzma
 import os
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,7 @@ from hprof_conformance import (
     producers,
     readers,
     report,
+    steps,
     texts,
     verified,
     ways,
@@ -632,6 +635,27 @@ def test_a_count_and_an_entry_of_one_name_are_both_pinned() -> None:
     verdict = outcomes.assess(case("accept"), hello(digests=["instances"]), reply)
     pinned = {"instances": f"1; 0 items, {NOTHING.sum}"}
     assert report.outcome_and_differences(verdict) == (outcomes.WRONG_COUNTS, pinned)
+
+
+def test_what_ends_one_reader_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a full disk. Neither a reader nor a producer that takes long is waited for."""
+    first, second = read_readers(ROOT)[:2]
+    monkeypatch.setattr(steps, "stopping", threading.Event())
+
+    def run_reader(root: Path, build: Path, reader: Reader, *_: object) -> matrix.Row:
+        if reader == second:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        assert steps.stopping.wait(60)
+        return matrix.Row(reader)
+
+    monkeypatch.setattr(matrix, "run_reader", run_reader)
+    for seconds in (None, 1):
+        steps.stopping.clear()
+        with (
+            pytest.raises(OSError, match="No space left"),
+            matrix.running(ROOT, ROOT, [first, second], matrix.Cases([]), Limits(), 2) as finished,
+        ):
+            finished(seconds)
 
 
 def test_a_reader_that_cannot_be_built_fails(tmp_path: Path) -> None:
