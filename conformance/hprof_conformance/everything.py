@@ -63,9 +63,14 @@ def compile_into(root: Path, build: Path, folder: Path) -> Path:
         return Path(shutil.copytree(made, folder / "classes"))
 
 
+def text_of(log: Path) -> str:
+    """What a JVM printed: anything."""
+    return log.read_text(encoding="utf-8", errors="replace").strip()
+
+
 def _start_of(log: Path) -> str:
     """The first line of a JVM's errors has the reason."""
-    return log.read_text(encoding="utf-8", errors="replace").strip()[:300] or "no message"
+    return text_of(log)[:300] or "no message"
 
 
 @contextmanager
@@ -181,6 +186,9 @@ def program(
             else:
                 raise FailedError(f"the program ended before it was ready: {_start_of(log)}")
         yield Program(jvm, process, log, parse(lines))
+    except BaseException:
+        process.kill()  # nobody needs what it still does, and it may hang
+        raise
     finally:
         assert process.stdin is not None
         with suppress(BrokenPipeError):

@@ -56,7 +56,7 @@ class Jvm:
         return Path(tempfile.mkdtemp(prefix=f"hprof-{name}-", dir=self.root / "tmp"))
 
     def version(self) -> str:
-        said = subprocess.run([*self.command("java"), "-version"], capture_output=True, text=True, check=True).stderr
+        said = subprocess.run([*self.command("java"), "-version"], capture_output=True, text=True, check=True, timeout=60).stderr
         return said.partition('"')[2].partition('"')[0]
 
 

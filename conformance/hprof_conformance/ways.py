@@ -20,7 +20,7 @@ from pathlib import Path
 
 from hprof_conformance import everything, facts, gold, javaproject, jvms, steps
 from hprof_conformance.command import RefusedError
-from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady
+from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady, text_of
 from hprof_conformance.files import locked
 from hprof_conformance.jvms import Jvm, NotHereError
 from hprof_conformance.secrets import Planted, planted
@@ -226,7 +226,7 @@ def _archive(setting: Setting, classes: Path, folder: Path, way: str, options: l
     with program(setting.jvm, classes, [*options, f"{make}{setting.jvm.inside(archive)}"], folder):
         pass  # the VM makes it when the program ends
     if not archive.exists():
-        raise FailedError(f"no archive: {(folder / 'program.log').read_text(encoding='utf-8', errors='replace').strip()[-300:]}")
+        raise FailedError(f"no archive: {text_of(folder / 'program.log')[-300:]}")
     return [f"{use[0]}{setting.jvm.inside(archive)}", *use[1:]]
 
 
@@ -328,12 +328,12 @@ ATTACHED = "attached"  # the agent is loaded into the VM that runs
 
 def _dump_by_signal(one: Program) -> None:
     """Returns when the agent says on standard error that the dump is written."""
-    before = one.log.read_text(encoding="utf-8").count(_DUMPED)
+    before = text_of(one.log).count(_DUMPED)
     one.process.send_signal(signal.SIGQUIT)
     until = time.monotonic() + PATIENCE
-    while one.log.read_text(encoding="utf-8").count(_DUMPED) == before:
+    while text_of(one.log).count(_DUMPED) == before:
         if one.process.poll() is not None or time.monotonic() > until:
-            raise FailedError(f"no dump after SIGQUIT: {one.log.read_text(encoding='utf-8').strip()[-300:]}")
+            raise FailedError(f"no dump after SIGQUIT: {text_of(one.log)[-300:]}")
         time.sleep(0.1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,17 @@ def test_a_command_that_hangs_fails_its_way(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(everything, "PATIENCE", 5)
     with pytest.raises(FailedError, match="ended at 'collect'"):
         started(tmp_path, "print('ready', flush=True); time.sleep(60)", "collect")
+
+
+def test_a_program_that_hangs_ends_with_its_way(tmp_path: Path) -> None:
+    """Its end was waited for when the run was interrupted, too."""
+    began = time.monotonic()
+    with (
+        pytest.raises(KeyboardInterrupt),
+        program(java(tmp_path, "print('ready', flush=True); time.sleep(60)"), tmp_path, [], tmp_path),
+    ):
+        raise KeyboardInterrupt
+    assert time.monotonic() - began < 30
 
 
 def test_what_is_no_text_is_passed_over(tmp_path: Path) -> None:
