@@ -401,6 +401,7 @@ def _kill(one: Program, file: Path, options: list[str], size: int) -> None:
                     break
             except FileNotFoundError:  # a part that was just merged
                 pass
+            time.sleep(0.001)  # polled without a pause, the VM lacked the core, and was killed later
         begun = file.exists()
         os.kill(one.pid, signal.SIGKILL)
         dumping.wait(PATIENCE)
