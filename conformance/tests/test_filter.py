@@ -113,6 +113,16 @@ def test_a_secret_in_the_header_of_gzip_is_found(tmp_path: Path) -> None:
     assert status == 1 and "a String of char: the secret" in content["planted"], content
 
 
+@needs_tool
+def test_the_report_has_the_seed_of_the_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redactor that fails for one draw fails again."""
+    monkeypatch.setenv("HPROF_SEED", "7")
+    kept = tmp_path / "kept"
+    run(script(tmp_path, f'cp "$1" "$2"; case "$1" in */planted/*) cp "$1" {kept} ;; esac'), tmp_path)
+    assert kept.read_bytes() == planted(7).dump
+    assert json.loads((tmp_path / "report" / "report.json").read_text())["producers"][0]["seed"] == 7
+
+
 def test_secrets_are_fresh_and_all_in_the_dump() -> None:
     first, second = planted(1), planted(2)
     assert first.left_in(first.dump) == [*first.words, *first.numbers] and not second.left_in(first.dump)
