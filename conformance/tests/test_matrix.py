@@ -293,7 +293,7 @@ def test_the_junit_file_has_all_surprises_and_fails_as_the_run_does(made: report
 
 
 def test_another_version_is_one_that_the_expectations_do_not_name() -> None:
-    reader, none = Reader("a", "A", "2", "a", "", "", "none", ROOT, {}), {"name": "p", "version": ""}
+    reader, none = Reader("a", "A", "2", "a", "", "", "none", ROOT, {}), {"name": "p", "version": "", "ran": False}
     for versions, other in (({"a": "1"}, True), ({"a": "2"}, False), ({"a": ""}, False), ({}, False)):
         found = report.make([matrix.Row(reader)], [], {}, {}, [dict(none)], versions={**versions, "p": "1"})
         assert (found["readers"][0]["another_version"], found["producers"][0]["another_version"]) == (other, False)
