@@ -230,7 +230,7 @@ def run(root: Path, build: Path, producer: Producer, accept: Accept | None, gold
     if producer.kind == "none":
         return found
     if producer.kind == "filter":
-        found["seed"] = ways.SEED
+        found["seed"] = ways.seed()
     try:
         tool, jvm = built(root, "hprof-validate", "validator"), _jvm(root, producer)
         found["version"] = _version(root, producer, jvm)

@@ -30,7 +30,6 @@ from hprof_corpus.walk import FramingError
 OWN_TOOLS = {"hprof-validate": "validator", "hprof-gen": "generator"}
 _LIBHPROF = ("libhprof.so", "generator/agent", "HPROF_AGENT")
 PLANTED = "planted"  # a dump with secrets: secrets.py
-SEED = int(os.environ.get("HPROF_SEED") or int.from_bytes(os.urandom(4), "big"))  # of the secrets; a run prints it
 _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
@@ -48,6 +47,15 @@ KINDS_OF_ODD = {
     "extremes": "Extremes",
     "loaders": "Loaders",
 }
+
+
+@functools.cache
+def seed() -> int:
+    """Of the secrets. Raises RefusedError."""
+    named = os.environ.get("HPROF_SEED", "")
+    if named and not named.isdecimal():
+        raise RefusedError(f"HPROF_SEED: {named} is no number")
+    return int(named) if named else int.from_bytes(os.urandom(4), "big")
 
 
 @dataclass(frozen=True)
@@ -496,8 +504,8 @@ def _filter(setting: Setting) -> Iterator[Dump]:
         original = setting.folder / f"{folder.name}.original"  # not what the filter gets, which it may change
         secrets = None
         if way == PLANTED:
-            secrets = planted(SEED)
-            steps.say(f"HPROF_SEED={SEED}")
+            secrets = planted(seed())
+            steps.say(f"HPROF_SEED={seed()}")
         if secrets is not None:
             original.write_bytes(secrets.dump)
         elif way.startswith("gold/"):

@@ -151,6 +151,13 @@ def test_a_dump_from_which_objects_are_missing_is_not_invalid() -> None:
     assert outcome_of_dump(found) == "REF-002"
 
 
+def test_a_seed_that_is_no_number_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPROF_SEED", "many")
+    program = [sys.executable, "-m", "hprof_conformance.main", "--quiet", "--filter", "/bin/cp"]
+    found = subprocess.run([*program, "--report", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr.strip()) == (2, "conformance/run: HPROF_SEED: many is no number")
+
+
 @needs_tool
 def test_a_filter_that_writes_half_of_a_gzip_file_ends_no_run(tmp_path: Path) -> None:
     script = tmp_path / "half"
