@@ -129,7 +129,7 @@ def _both(command: Path | str, tools: Path, *arguments: str) -> list[int]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="sudo would have another PATH")
 def test_two_scripts_install_packages_one_after_the_other(tmp_path: Path) -> None:
-    """apt-get waits for the lock of dpkg if it is told to, but an update fails if another one runs."""
+    """apt-get waits for the lock of dpkg if an option says so, but an update fails if another one runs."""
     _script(tmp_path / "apt-get", f'test "$1" != update || {{ mkdir {tmp_path}/busy && sleep 0.2 && rmdir {tmp_path}/busy; }}')
     _script(tmp_path / "dpkg-query", "exit 1")
     assert _both(ROOT / "ci" / "packages", tmp_path, "gcc") == [0, 0]

@@ -2,6 +2,7 @@
 #ifndef HPROF_TESTS_DICE_H
 #define HPROF_TESTS_DICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,11 @@ static inline uint64_t throw_dice(void)
 static inline uint32_t below(uint32_t n)
 {
     return (uint32_t)((throw_dice() >> 32) % n);
+}
+
+static inline bool heads(void)
+{
+    return below(2);
 }
 
 /* Fresh numbers from here on. The seed is printed; HPROF_SEED repeats them. */

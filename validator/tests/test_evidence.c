@@ -33,11 +33,6 @@ struct sub_record {
     unsigned bits; /* that what is right in it is worth */
 };
 
-static bool heads(void)
-{
-    return below(2);
-}
-
 /* An ID is right if it is near those of classes. */
 static unsigned set_object(const struct known *k, uint8_t *at, bool is_right)
 {
