@@ -23,7 +23,7 @@ from hprof_corpus import layouts
 from hprof_corpus.digest import Content, Digest, References, identity, root_items
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip
-from hprof_corpus.truth import OBJECTS, ROOTS, Holds, holds, requires
+from hprof_corpus.truth import OBJECTS, ROOTS, Holds, holds
 from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
 _HEAP_TAGS = {record.tag for record in layouts.RECORDS if record.layout.tail == "subrecords"}
@@ -192,7 +192,7 @@ def truth_of(data: memoryview, counts: dict[str, int]) -> Truth:
 
 @dataclass(frozen=True)
 class _Listed:
-    """A case as the manifest of the corpus or the index of the gold dumps lists it. The index has no counts and no features."""
+    """A case as the manifest of the corpus or the index of the gold dumps lists it. The index has no counts."""
 
     name: str
     file: Path
@@ -201,7 +201,7 @@ class _Listed:
     should: str
     rules: list[str]
     counts: dict[str, int] | None
-    requires: list[str] | None
+    requires: list[str]
     has_content: bool = True  # it can be read, so readers are compared with it
     sha256: str | None = None
 
@@ -210,8 +210,7 @@ def _computed(one: _Listed, raw: bytes) -> dict[str, Any]:
     """Raises LZMAError, TarError or FramingError for a gold file that is damaged."""
     data = memoryview(raw if one.member is None else gold.unpacked(one.file, one.member))
     counts = counts_of(holds(data)) if one.counts is None else one.counts
-    needs = requires(data, counts) if one.requires is None else one.requires
-    return {"truth": asdict(truth_of(data, counts)), "requires": needs, "bytes": len(data)}
+    return {"truth": asdict(truth_of(data, counts)), "bytes": len(data)}
 
 
 class Truths:
@@ -223,12 +222,12 @@ class Truths:
         self._version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).digest()
         folder.mkdir(parents=True, exist_ok=True)
 
-    def of(self, one: _Listed) -> tuple[Truth, list[str], int]:
-        """The truth about a file, the features that a reader needs for it, and its size."""
+    def of(self, one: _Listed) -> tuple[Truth, int]:
+        """The truth about a file, and its size."""
         raw = one.file.read_bytes()
         if one.sha256 and hashlib.sha256(raw).hexdigest() != one.sha256:
             raise RefusedError(f"{one.file}: not the file that corpus/manifest.json describes")
-        known = json.dumps([one.counts, one.requires, one.member]).encode()
+        known = json.dumps([one.counts, one.member]).encode()
         kept = self._folder / f"{hashlib.sha256(self._version + known + raw).hexdigest()}.json"
         if not kept.exists():
             try:
@@ -238,7 +237,7 @@ class Truths:
             replace_file(kept, json.dumps(found).encode())
         return self._read(kept)
 
-    def _read(self, kept: Path) -> tuple[Truth, list[str], int]:
+    def _read(self, kept: Path) -> tuple[Truth, int]:
         found = json.loads(kept.read_text(encoding="utf-8"))
 
         def entries(parts: dict[str, Any] | None) -> dict[str, Entry] | None:
@@ -247,7 +246,6 @@ class Truths:
         truth = found["truth"]
         return (
             Truth(truth["counts"], entries(truth["exact"]), entries(truth["resolved"]), truth["skipped"], truth["null_roots"]),
-            found["requires"],
             found["bytes"],
         )
 
@@ -267,7 +265,7 @@ def _gold(root: Path) -> list[_Listed]:
             should=one["should"],
             rules=one["rules"],
             counts=None,
-            requires=None,
+            requires=one["requires"],
         )
         for name, one in sorted(gold.index(root).items())
     ]
@@ -300,8 +298,8 @@ def names(root: Path) -> set[str]:
 
 
 def needs(root: Path) -> list[list[str]]:
-    """The features that a reader needs for each file of the corpus."""
-    return [one.requires for one in _listed(root) if one.requires is not None]
+    """The features that a reader needs for each case."""
+    return [one.requires for one in _listed(root)]
 
 
 def _words(one: _Listed) -> list[str]:
@@ -329,10 +327,10 @@ _CONTROLS = 20
 def _read(listed: list[_Listed], truths: Truths, jobs: int) -> list[Case]:
     found = []
     known = steps.in_processes("the truth about each dump", truths.of, listed, jobs)
-    for one, (truth, features, size) in zip(listed, known, strict=True):
+    for one, (truth, size) in zip(listed, known, strict=True):
         if one.has_content and truth.exact is None:
             raise RefusedError(f"{one.file}: the Python reader does not read its content, which corpus/manifest.json has")
-        found.append(Case(one.name, one.file, one.member, one.about, one.should, one.rules, features, size, truth))
+        found.append(Case(one.name, one.file, one.member, one.about, one.should, one.rules, one.requires, size, truth))
     return found
 
 

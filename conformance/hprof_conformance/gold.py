@@ -25,6 +25,7 @@ class Gold:
     about: str
     should: str
     rules: list[str]
+    requires: list[str]  # features that a reader needs
     data: bytes
     facts: list[str]  # what the program said of itself, facts.py
 
@@ -75,7 +76,7 @@ def _archive(dumps: list[Gold]) -> bytes:
 def _kept(root: Path, name: str) -> Gold:
     one = index(root)[name]
     said = facts_of(root, name) if "member" in one else []
-    return Gold(name, one["about"], one["should"], one["rules"], read(root, name), said)
+    return Gold(name, one["about"], one["should"], one["rules"], one["requires"], read(root, name), said)
 
 
 def keep(root: Path, producer: str, made: list[Gold], names: list[str]) -> None:
@@ -98,6 +99,7 @@ def keep(root: Path, producer: str, made: list[Gold], names: list[str]) -> None:
             "about": one.about,
             "file": file.name,
             "producer": producer,
+            "requires": one.requires,
             "rules": one.rules,
             "should": one.should,
         }

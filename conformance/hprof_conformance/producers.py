@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance import expectations, facts, javaproject, jvms, steps, ways
+from hprof_conformance import cases, expectations, facts, javaproject, jvms, steps, ways
 from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, outcome_of_dump
@@ -21,6 +21,7 @@ from hprof_conformance.ways import Dump, Producer, Setting, built
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.reader import decompressed
 from hprof_corpus.source import is_gzip, open_bytes
+from hprof_corpus.truth import holds, requires
 from hprof_corpus.walk import FramingError
 
 Json = dict[str, Any]
@@ -200,8 +201,9 @@ def _gold(setting: Setting, version: str, dump: Dump, checked: Json) -> Gold:
     """A reader may refuse a dump that is invalid even in the producer's profile."""
     assert dump.file is not None
     name, about = _gold_name(setting.producer.name, dump.how), _about(setting, version, dump.how)
-    should = "accept" if checked["valid"] else "either"
-    return Gold(name, about, should, list(checked["in_profile"]), dump.file.read_bytes(), facts.lines(dump.facts))
+    should, data = "accept" if checked["valid"] else "either", dump.file.read_bytes()
+    features = requires(memoryview(data), cases.counts_of(holds(memoryview(data))))
+    return Gold(name, about, should, list(checked["in_profile"]), features, data, facts.lines(dump.facts))
 
 
 def _gold_name(producer: str, way: str) -> str:

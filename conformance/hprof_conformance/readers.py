@@ -52,7 +52,6 @@ class Reader:
     crate: str = ""  # program: as `cargo install` takes it; empty if the folder holds a Cargo project
     start: list[str] = field(default_factory=list)  # program: what is installed, and its options before the file
     adapter: str = ""  # program: a module of hprof_conformance.adapters
-    few: str = ""  # why it may claim less than one of ten cases
     why: str = ""  # none: why it is not run; with `installed`: why the run does not fetch it
 
 

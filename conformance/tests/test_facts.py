@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 from built import TOOL, needs_tool
-from some_cases import some
+from some_cases import any_one, some
 
-from hprof_conformance import everything, expectations, facts, gold, producers, ways
+from hprof_conformance import cases, everything, expectations, facts, gold, producers, ways
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.assembler import assemble
 from hprof_corpus.digest import Content, class_name
 from hprof_corpus.layouts import BASIC_TYPES
-from hprof_corpus.truth import holds
+from hprof_corpus.truth import holds, requires
 from hprof_corpus.walk import FramingError, Shapes, read_header, records, subrecords
 
 HEAP = """
@@ -268,6 +268,12 @@ def test_gold_dumps_of_hotspot_have_every_kind_of_root(name: str) -> None:
     assert set(holds(memoryview(gold.read(ROOT, name))).sub_records) >= ROOTS
 
 
+@pytest.mark.parametrize("name", any_one(sorted(INDEX)) + ["jdk17-gz"])
+def test_the_index_has_the_features_that_a_gold_dump_needs(name: str) -> None:
+    data = memoryview(gold.read(ROOT, name))
+    assert INDEX[name]["requires"] == requires(data, cases.counts_of(holds(data)))
+
+
 @needs_tool
 @pytest.mark.parametrize("name", sorted(INDEX))
 def test_auto_recognizes_the_producer_of_a_gold_dump(name: str) -> None:
@@ -303,10 +309,10 @@ def test_a_gold_dump_made_anew_leaves_the_others_of_its_producer(tmp_path: Path)
     (tmp_path / "conformance").mkdir()
     names, packed = ["a", "a-gz", "a-odd", "a-new"], gzip.compress(b"packed")
     data = {"a": b"1", "a-gz": packed, "a-odd": b"2"}
-    gold.keep(tmp_path, "a", [gold.Gold(name, "about", "accept", [], one, ["said"]) for name, one in data.items()], names)
-    gold.keep(tmp_path, "b", [gold.Gold("b", "about", "accept", [], b"3", [])], ["b"])
+    gold.keep(tmp_path, "a", [gold.Gold(name, "about", "accept", [], ["gzip"], one, ["said"]) for name, one in data.items()], names)
+    gold.keep(tmp_path, "b", [gold.Gold("b", "about", "accept", [], [], b"3", [])], ["b"])
     before = gold.index(tmp_path)
-    gold.keep(tmp_path, "a", [gold.Gold("a-odd", "other", "either", ["REC-001"], b"4", ["more"])], names)
+    gold.keep(tmp_path, "a", [gold.Gold("a-odd", "other", "either", ["REC-001"], ["gzip"], b"4", ["more"])], names)
     after = gold.index(tmp_path)
     assert {name: gold.read(tmp_path, name) for name in after} == {"a": b"1", "a-gz": packed, "a-odd": b"4", "b": b"3"}
     assert gold.facts_of(tmp_path, "a") == ["said"] and gold.facts_of(tmp_path, "a-odd") == ["more"]

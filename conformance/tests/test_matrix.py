@@ -398,14 +398,14 @@ def test_differences_of_this_trees_generator_count() -> None:
     assert found and expectations.read(ROOT / main.EXPECTATIONS / "hprof-gen.toml").version == found[1]
 
 
-GOLD = {"about": "About.", "should": "accept", "rules": [], "producer": "a"}
+GOLD = {"about": "About.", "should": "accept", "rules": [], "requires": [], "producer": "a"}
 DUMP = (ROOT / "corpus" / "valid" / "gzip-one-member-101-id4.hprof").read_bytes()
 
 
 def test_whoever_reads_a_gold_file_that_is_made_anew_has_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "conformance").mkdir()
     for about in ("old", "new"):
-        gold.keep(tmp_path, "a", [gold.Gold("a-b", about, "accept", [], about.encode(), [])], ["a-b"])
+        gold.keep(tmp_path, "a", [gold.Gold("a-b", about, "accept", [], [], about.encode(), [])], ["a-b"])
         if about == "old":
             files = [path.open("rb") for path in sorted(gold.folder_of(tmp_path).iterdir())]
     assert gold.read(tmp_path, "a-b") == b"new"
