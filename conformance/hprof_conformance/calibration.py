@@ -85,7 +85,8 @@ def calibrate(session: Session, folder: Path, reader: Reader | None, needs: list
     steps += [_counts_right(reply, hello, known, "a tiny dump, its counts known"), _gives_something(reply, hello)]
     empty = _ask(session, folder, b"")
     steps.append(Step("an empty file has no content", not any(empty.counts.values()), empty.message or empty.outcome))
-    _ask(session, folder, tiny[: len(tiny) // 2])  # whatever the reader says of it, the next dump must not suffer
+    half = _ask(session, folder, tiny[: len(tiny) // 2])  # whatever the reader says of it, the next dump must not suffer
+    steps += [_refuses(empty, hello, "an empty file"), _refuses(half, hello, "the half of a dump")]
     steps.append(_counts_right(_ask(session, folder, tiny), hello, known, "after half a dump it reads the tiny dump"))
     ended = session.end()
     steps.append(Step("it ends with status 0 when its input ends", not ended, ended or "status 0"))
@@ -134,6 +135,12 @@ def _gives_something(reply: Reply, hello: Hello) -> Step:
     given = [*reply.counts.values(), *(one.count for one in reply.digests.values())]
     some = any(given) or reply.outcome != "accepted" or not (hello.counts or hello.digests)
     return Step("of a tiny dump something of what the hello names is not 0", some, "" if some else "all is 0")
+
+
+def _refuses(reply: Reply, hello: Hello, what: str) -> Step:
+    """Who gives no content has nothing but the status to say that a dump could not be read to its end: SPEC.md 1.4."""
+    is_wrong = reply.outcome == "accepted" and not (hello.counts or hello.digests or reply.notices)
+    return Step(f"without counts and digests, it refuses {what}", not is_wrong, "accepted" if is_wrong else "")
 
 
 def _counts_right(reply: Reply, hello: Hello, known: dict[str, int], what: str) -> Step:

@@ -11,6 +11,8 @@ from pathlib import Path
 from hprof_conformance import steps
 
 REFUSED, INTERRUPTED = 2, 130
+IS_OF_PIP = not (Path(__file__).parents[1] / "run").exists()
+NAME = "hprof-conformance" if IS_OF_PIP else "conformance/run"
 
 
 class RefusedError(Exception):
@@ -33,6 +35,9 @@ def run_command(name: str, work: Callable[[], int]) -> int:
         return status
     except KeyboardInterrupt:
         why, status = "interrupted", INTERRUPTED
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
     except RefusedError as error:
         why, status = str(error), REFUSED
     except OSError as error:

@@ -1,7 +1,4 @@
-"""What changed between two runs of the matrix.
-
-conformance/diff OLD.json NEW.json        status 1 if anything differs, 2 if a file cannot be compared
-"""
+"""What changed between two runs of the matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance.command import RefusedError, run_command
+from hprof_conformance.command import IS_OF_PIP, NAME, RefusedError, run_command
 from hprof_conformance.expectations import outcome_of_dump
 from hprof_conformance.files import read_json
 
@@ -49,17 +46,21 @@ def _of_one(name: str, before: Json, after: Json) -> Iterator[str]:
 def _report(path: Path) -> Json:
     found = read_json(path)
     if not isinstance(found, dict) or not {"readers", "producers"} <= set(found):
-        raise RefusedError(f"{path}: not a report of conformance/run")
+        raise RefusedError(f"{path}: not a report of {NAME}")
     return found
 
 
+OWN_NAME = "hprof-conformance-diff" if IS_OF_PIP else "conformance/diff"
+
+
 def main() -> int:
-    return run_command("conformance/diff", _compare)
+    return run_command(OWN_NAME, _compare)
 
 
 def _compare() -> int:
+    usage = f"{OWN_NAME} OLD.json NEW.json        status 1 if anything differs, 2 if a file cannot be compared"
     parser = argparse.ArgumentParser(
-        prog="conformance/diff", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog=OWN_NAME, description=f"{__doc__}\n\n{usage}", formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)

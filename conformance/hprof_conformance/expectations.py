@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from hprof_conformance.command import NAME
 from hprof_conformance.files import read_toml
 from hprof_conformance.protocol import Hello
 from hprof_corpus.truth import FEATURES
@@ -69,7 +70,7 @@ def _toml(value: object) -> str:
 
 def write(path: Path, title: str, expectations: Expectations) -> None:
     lines = [
-        f"# {title}: what is not as it should be. `conformance/run --update` removes lines; with `--accept` it adds them.",
+        f"# {title}: what is not as it should be. `{NAME} --update` removes lines; with `--accept` it adds them.",
         f"version = {json.dumps(expectations.version)}",
         *(f"{name} = {_toml(words)}" for name in _GIVEN if (words := getattr(expectations, name))),
         "cases = [",

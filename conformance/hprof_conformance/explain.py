@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 from hprof_conformance import gold
 from hprof_conformance.cases import Case
@@ -26,7 +26,7 @@ _SUMS = 1 << 128
 _DIGEST = re.compile(r"(\d+) items, ([0-9a-f]{32})")  # as outcomes.py writes them
 _TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
 _FORMATS = {4: ">?", 5: ">H", 6: ">f", 7: ">d", 8: ">b", 9: ">h", 10: ">i", 11: ">q"}
-_REFERENCE, _CHAR, _FLOAT, _DOUBLE, _LONG = 2, 5, 6, 7, 11
+_REFERENCE, _BOOLEAN, _CHAR, _FLOAT, _DOUBLE, _LONG = 2, 4, 5, 6, 7, 11
 _OBJECT = {1: "ID", 2: "class"}
 _IDS = {  # by kind of item: which parts are IDs, each in words
     b"string": {1: "ID"},
@@ -295,14 +295,29 @@ def _value(data: bytes, kind: int) -> str:
     if kind not in _FORMATS or len(data) != struct.calcsize(_FORMATS[kind]):
         return data.hex()
     (value,) = struct.unpack(_FORMATS[kind], data)
-    return f"0x{data.hex()}" if kind == _CHAR else f"NaN {data.hex()}" if value != value else str(value)
+    is_odd = kind == _CHAR or (kind == _BOOLEAN and data[0] > 1)
+    return f"0x{data.hex()}" if is_odd else f"NaN {data.hex()}" if value != value else str(value)
+
+
+class _Bytes(Content):
+    """Booleans are the bytes that the dump has."""
+
+    has_odd_booleans = False
+
+    def _canonical(self, code: int, data: bytes) -> bytes:
+        self.has_odd_booleans = self.has_odd_booleans or super()._canonical(code, data) != data
+        return data
 
 
 class Explainer:
     """Of one dump. Its items are read once."""
 
     def __init__(self, data: memoryview, references: References) -> None:
-        content = Content(data)
+        as_bytes = _Bytes(data)
+        self._as_bytes: dict[str, Kept] = {name: Kept() for name in PARTS} if as_bytes.has_odd_booleans else {}
+        if self._as_bytes:
+            identity(as_bytes, references, self._as_bytes)
+        content = Content(data) if self._as_bytes else as_bytes
         self._parts = {name: Kept() for name in PARTS}
         identity(content, references, self._parts)
         self._tried: dict[str, tuple[dict[int, Change], Iterator[tuple[int, Change]]]] = {}  # by entry
@@ -413,13 +428,20 @@ class Explainer:
 
     def _changed(self, entry: str, delta: int) -> str:
         """What is tried for one reader is kept for the next one, which is wrong in the same entry."""
-        tried, untried = self._tried.setdefault(entry, ({}, self._try_changes(self._parts[entry].items)))
+        changes = chain(self._of_booleans(entry), self._try_changes(self._parts[entry].items))
+        tried, untried = self._tried.setdefault(entry, ({}, changes))
         while delta not in tried:
             change = next(untried, None)
             if change is None:
                 return ""
             tried.setdefault(*change)
         return self._in_words(tried[delta])
+
+    def _of_booleans(self, entry: str) -> Iterator[tuple[int, Change]]:
+        """PROTOCOL.md 1.1 makes each 0 or 1."""
+        pairs = zip(self._parts[entry].items, self._as_bytes[entry].items if entry in self._as_bytes else (), strict=False)
+        others = {at: (wrong, (_hash(wrong) - _hash(right)) % _SUMS) for at, (right, wrong) in enumerate(pairs) if wrong != right}
+        yield from _of_all("each boolean is the byte that the dump has", others, self._parts[entry].items)
 
     def _try_changes(self, items: list[Parts]) -> Iterator[tuple[int, Change]]:
         """By how much each guess changes the sum, and what it changes."""

@@ -12,7 +12,7 @@ import signal
 import sys
 from pathlib import Path
 
-_PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # <linux/prctl.h>
 
 
 def _start(pipe: int, command: list[str]) -> int:
@@ -57,8 +57,15 @@ def _end_all() -> None:
             return
 
 
+def _give_up(_number: int, _frame: object) -> None:
+    _end_all()
+    os._exit(128 + signal.SIGTERM)
+
+
 def main() -> None:
+    signal.signal(signal.SIGTERM, _give_up)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)  # of the run, even by SIGKILL
     reader = _start(int(sys.argv[1]), sys.argv[2:])
     signal.signal(signal.SIGQUIT, lambda *_: os.kill(reader, signal.SIGQUIT))  # it asks a JVM for its stacks
     ended = status = 0

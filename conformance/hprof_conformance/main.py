@@ -12,12 +12,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from hprof_conformance import cases, expectations, findings, matrix, page, producers, readers, report, steps, texts, ways
-from hprof_conformance.command import RefusedError, run_command
+from hprof_conformance.command import IS_OF_PIP, NAME, RefusedError, run_command
 from hprof_conformance.session import Limits
 
 EXPECTATIONS = "conformance/expectations"
-IS_OF_PIP = not (Path(__file__).parents[1] / "run").exists()
-NAME = "hprof-conformance" if IS_OF_PIP else "conformance/run"
 IN_THE_SOURCE_TREE = f"""\
 {NAME}                                      everything that this machine can run
 {NAME} --producers jdk17,agent8 --readers shark,jol --cases 'valid/*,OBJ-*'
@@ -44,6 +42,12 @@ def _list(text: str) -> list[str]:
     if not words:
         raise argparse.ArgumentTypeError("names nothing")
     return words
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("names nothing")
+    return Path(text)
 
 
 def arguments() -> argparse.Namespace:
@@ -73,7 +77,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--report",
-        type=Path,
+        type=_folder,
         metavar="DIR",
         help="where results go; if not given, build/conformance/report, or hprof-conformance-report where it is installed by pip",
     )
@@ -245,6 +249,8 @@ def _report_folder(asked: argparse.Namespace, build: Path) -> Path:
     for path in (folder, *(folder / name for name in RESULTS)):
         if path.exists() and not os.access(path, os.W_OK):
             raise RefusedError(f"{path}: not writable")
+        if path != folder and path.is_dir():
+            raise RefusedError(f"{path}: a folder")
     return folder
 
 

@@ -81,8 +81,8 @@ def own_commands(reader: Reader) -> tuple[list[str], str]:
         except OSError as error:
             raise RefusedError(f"{program[0]}: cannot be started: {_why_not(error)}") from error
         except ProtocolError as error:
-            words = "started once for each dump, and only its exit status counts, because there is no hello"
-            steps.say(f"{reader.title}: {words}: {str(error).removeprefix('no hello: ')}")
+            words = "started once for each dump, and only its exit status counts; started without a file, it said no hello"
+            steps.say(f"{reader.title}: {words} ({str(error).removeprefix('no hello: ').removeprefix('crashed: ')})")
             serve = [sys.executable, "-m", "hprof_conformance.serve", "--name", reader.name, *program]
             return serve, shlex.join([*program, readers.FILE])
         finally:
@@ -119,7 +119,7 @@ def run_reader(root: Path, build: Path, reader: Reader, cases: Cases, limits: Li
         ended = ended or session.end()
         row.unasked = "; ".join(filter(None, [*session.between[:_FEW], ended]))
         valid = [*controls, *(reply for case, reply, _ in replies if case.is_control)]
-        notices = notices_of_valid(reply for reply in valid if reply.outcome == "accepted")
+        notices = notices_of_valid(row.hello, (reply for reply in valid if reply.outcome == "accepted"))
         row.cells = [Cell(case, reply, assess(case, row.hello, reply, notices), seconds) for case, reply, seconds in replies]
     finally:
         session.stop()

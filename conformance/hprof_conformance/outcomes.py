@@ -111,6 +111,16 @@ def differences(case: Case, hello: Hello, reply: Reply) -> tuple[list[Difference
     return counts, entries
 
 
+def _failed(hello: Hello, reply: Reply) -> list[str]:
+    """What the reader says that it could not give, and does not give."""
+
+    def is_missing(name: str) -> bool:
+        counts = [one for one in hello.counts if one == name or (name == "roots" and one in ROOTS)]
+        return (name in hello.digests and name not in reply.digests) or any(one not in reply.counts for one in counts)
+
+    return [f"{name}: {error}" for name, error in reply.failed.items() if is_missing(name)]
+
+
 def kind_of(notice: str) -> str:
     """A notice without what differs from dump to dump: numbers and addresses."""
     return " ".join(_DIFFERS_BY_DUMP.sub("#", notice).split())
@@ -118,8 +128,8 @@ def kind_of(notice: str) -> str:
 
 @dataclass(frozen=True)
 class Notices:
-    """The kinds of notices that a reader gives for valid dumps: they report no fault. `are_noise`: it says something else of
-    each valid dump, so none of its notices counts."""
+    """The kinds of notices, and of calls that fail, that a reader has for valid dumps: they report no fault. `are_noise`: it says
+    something else of each valid dump, so none of its notices counts."""
 
     of_valid: frozenset[str] = frozenset()
     are_noise: bool = False
@@ -131,11 +141,12 @@ class Notices:
 _FEW = 5
 
 
-def notices_of_valid(replies: Iterable[Reply]) -> Notices:
+def notices_of_valid(hello: Hello, replies: Iterable[Reply]) -> Notices:
     """`replies` are those to valid dumps."""
-    all_of_them = [{kind_of(one) for one in reply.notices} for reply in replies]
-    kinds = frozenset[str]().union(*all_of_them)
-    return Notices(kinds, len(kinds) > max(_FEW, len(all_of_them) // 10))
+    known = list(replies)
+    notices = frozenset(kind_of(one) for reply in known for one in reply.notices)
+    failed = frozenset(kind_of(one) for reply in known for one in _failed(hello, reply))
+    return Notices(notices | failed, len(notices) > max(_FEW, len(known) // 10))
 
 
 def assess(case: Case, hello: Hello, reply: Reply, notices: Notices | None = None) -> Verdict:
@@ -165,7 +176,9 @@ def _claimed(case: Case, hello: Hello, reply: Reply, notices: Notices) -> Verdic
     words = "; ".join(f"{one.what}: {one.found} instead of {one.expected}" for one in found)
     if case.should in ("accept", "either"):
         return Verdict(_of_valid(counts, entries, hello, compares), words, found)
-    failed = [f"{name}: {error}" for name, error in reply.failed.items() if name in (*hello.digests, *hello.counts)]
+    failed = _failed(hello, reply)
+    if any(not one.is_failure for one in found):  # it always fails so: that says nothing of what else is lost
+        failed = [one for one in failed if kind_of(one) not in notices.of_valid]
     said = [*notices.that_count(reply.notices), *failed]
     if said:
         return Verdict(NOTICED, "; ".join(said)[:500], found)

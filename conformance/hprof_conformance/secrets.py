@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -52,9 +51,10 @@ def _values(content: Content, at: int, dump: HeapDump) -> Iterator[tuple[_Place,
     for each in dump.objects:
         if isinstance(each, PrimitiveArray) and each.bytes is not None:
             yield (at, f"{'an' if each.type == BASIC_TYPES['int'][0] else 'a'} {_NAMES[each.type]}[]", each.id), each.bytes
-        for field, found in content.values(each, layout(each.class_id)) or [] if isinstance(each, Instance) else []:
-            inherited = "a field" if field.declared_by == each.class_id else "an inherited field"
-            yield (at, f"{inherited} of type {_NAMES[field.type]}", each.id), found
+        if isinstance(each, Instance):
+            for field, found in content.values(each, layout(each.class_id)) or []:
+                which = "a field" if field.declared_by == each.class_id else "an inherited field"
+                yield (at, f"{which} of type {_NAMES[field.type]}", each.id), found
 
 
 def _payload(data: bytes) -> dict[_Place, bytes]:
@@ -79,8 +79,8 @@ class Planted:
         return self.left_in(self.dump)
 
     def left_in(self, file: bytes) -> list[str]:
-        """The places whose secret is there: all its values where they were, or the half of a word or number anywhere, in an encoding
-        that a dump may have."""
+        """The places whose secret is there: all its values where they were, or the half of a word or number anywhere, in an
+        encoding that a dump may have."""
         plain = bytes(decompressed(memoryview(file))) if is_gzip(memoryview(file)) else file
         everywhere = file if plain is file else file + plain
         parts = {
@@ -92,10 +92,11 @@ class Planted:
         }
         left = [place for place, some in parts.items() if any(one in everywhere for one in some)]
         there, known = _payload(plain), Counter[str]()
-        for place, value in _payload(self.dump).items():
+        drawn = {place: value for place, value in _payload(self.dump).items() if len({*value}) > 1}
+        for place, value in drawn.items():
             number = known[place[1]] = known[place[1]] + 1
             words = place[1] if number == 1 else f"{place[1]} ({number})"
-            if len({*value}) > 1 and there.get(place) == value and words not in left:
+            if there.get(place) == value and words not in left:
                 left.append(words)
         return left
 
@@ -132,9 +133,7 @@ def _classes(draw: Random) -> str:
   }}
   class-dump @Base super @Object trace 1 {{{fields}
   }}
-  class-dump @Holder super @Base trace 1 {{{
-        _each(draw, lambda at, kind, value: f"constant {at + 1} {kind} {value}")
-    }{
+  class-dump @Holder super @Base trace 1 {{{_each(draw, lambda at, kind, value: f"constant {at + 1} {kind} {value}")}{
         _each(draw, lambda at, kind, value: f"static $f{at} {kind} {value}")
     }{fields}
     field $text object

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import re
 import secrets
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from hprof_conformance import steps
-from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello, parse_reply, request
+from hprof_conformance.protocol import FieldsError, Hello, ProtocolError, Reply, parse_hello, parse_reply, request
 
 MOST_MEMORY = 4 << 30
 LARGE_FILE = 1 << 20
@@ -28,6 +29,7 @@ MOST_IN_A_LINE = 16 << 20
 MOST_ERRORS = 1 << 30  # on standard error, of one process
 _LAST_ERRORS = 1 << 20  # enough for the stacks of a JVM
 _START_TIMEOUT = 60.0
+_LINES_BEFORE_HELLO = 5
 _POLL = 0.1
 _PATIENCE = 10.0  # for the stacks of a JVM, and for the end of a process that no longer answers
 _STACK = re.compile(r'^"main" .*\n.*\n((?:\t.*\n)+)', re.MULTILINE)
@@ -144,13 +146,31 @@ class Session:
             if isinstance(line, Reply):
                 flushed = "; is the line flushed?" if line.outcome == "hung" else ""
                 raise ProtocolError(f"no hello: {line.outcome}: {line.message}{flushed}")
-            hello = parse_hello(line)
+            try:
+                hello = parse_hello(line)
+            except FieldsError:
+                raise
+            except ProtocolError as error:
+                if self._says_hello_later():
+                    raise FieldsError(f"writes something else before its hello: {line[:_LONGEST_MESSAGE]}") from error
+                raise
             if self.hello is not None and (other := hello.differs(self.hello)):
                 self.stop()
                 raise ProtocolError(f"another hello than at the first start: {', '.join(other)}")
             self.hello = self.hello or hello
         assert self.hello is not None
         return self.hello
+
+    def _says_hello_later(self) -> bool:
+        """Whether one of the next lines is a hello, even a malformed one."""
+        for _ in range(_LINES_BEFORE_HELLO):
+            line = self._line(_PATIENCE, "another line")
+            if isinstance(line, Reply):
+                return False
+            with contextlib.suppress(ValueError):
+                found = json.loads(line)
+                return isinstance(found, dict) and "protocol" in found
+        return False
 
     def _started(self) -> subprocess.Popen[bytes]:
         """Raises OSError if the command cannot be started."""
@@ -305,7 +325,10 @@ class Session:
                     self.stop()
                     return Reply("", "hung", f"no answer after {seconds:g} s{where}")
         line, _, self._pending = self._pending.partition(b"\n")
-        return line.decode("utf-8", "replace")
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            raise ProtocolError(f"no UTF-8 at byte {error.start} of a line") from error
 
     def _last_errors(self) -> str:
         """Of this case. The reader shares the position in the file, so it stays."""

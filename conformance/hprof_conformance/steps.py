@@ -99,14 +99,20 @@ def each(words: str, items: Iterable[T], number: int) -> Iterator[T]:
 
 
 def _of_a_pool() -> None:
-    """Ctrl-C is for the process that waits."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Signals to the group, such as those of Ctrl-C and of `timeout`, are for the process that waits."""
+    os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def in_processes(words: str, work: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[T]:
     """What `work` makes of each item, in their order, by as many processes. When the run ends early, no item is begun."""
-    with ProcessPoolExecutor(jobs, initializer=_of_a_pool) as pool:
+    try:
+        made = ProcessPoolExecutor(jobs, initializer=_of_a_pool)
+    except OSError as error:
+        say(f"{words}: by one process, because there are no semaphores (/dev/shm): {error.strerror}")
+        yield from each(words, map(work, items), len(items))
+        return
+    with made as pool:
         try:
             yield from each(words, pool.map(work, items), len(items))
         except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from hprof_conformance.command import IS_OF_PIP, NAME
 from hprof_conformance.report import Json, fails_calibration
 
 COLUMNS = (
@@ -72,8 +73,8 @@ def matrix(report: Json) -> str:
     lines = [
         "# The conformance matrix",
         "",
-        f"{run['date'][:10]}, {run['machine']}, {run['java']}.",
-        "`conformance/run` makes this page; [README.md](README.md) explains it.",
+        f"{', '.join(filter(None, (run['date'][:10], run['machine'], run['java'])))}.",
+        f"`{NAME}` makes this page{'' if IS_OF_PIP else '; [README.md](README.md) explains it'}.",
         "",
         "## Readers",
         "",

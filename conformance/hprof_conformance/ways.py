@@ -23,13 +23,12 @@ from hprof_conformance.command import RefusedError
 from hprof_conformance.everything import PATIENCE, FailedError, Program, do, limited, program, steady, text_of
 from hprof_conformance.files import locked
 from hprof_conformance.jvms import Jvm, NotHereError
-from hprof_conformance.secrets import Planted, planted
+from hprof_conformance.secrets import FORMS, Planted, planted
 from hprof_conformance.whole import whole_until
 from hprof_corpus.walk import FramingError
 
 OWN_TOOLS = {"hprof-validate": "validator", "hprof-gen": "generator"}
 _LIBHPROF = ("libhprof.so", "generator/agent", "HPROF_AGENT")
-PLANTED = "planted"  # a dump with secrets: secrets.py
 _TO_BUILD = (  # Debian packages
     *("cmake", "ninja-build", "gcc", "libc6-dev", "pkg-config"),
     *("libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev"),
@@ -141,9 +140,13 @@ def _each(setting: Setting, one: Callable[[str], Dump]) -> Iterator[Dump]:
             yield Dump(way, None, setting.producer.profile, note=str(error))
 
 
+def _variable(tool: str) -> str:
+    return tool.upper().replace("-", "_")
+
+
 def _found(root: Path, tool: str, folder: str, variable: str = "") -> Path | None:
     """A tool of this project: named by the environment, as it was built, or as it is installed."""
-    variable = variable or tool.upper().replace("-", "_")
+    variable = variable or _variable(tool)
     named = os.environ.get(variable)
     if named and not Path(named).exists():
         raise RefusedError(f"{variable}: {named}: no such file")
@@ -153,7 +156,10 @@ def _found(root: Path, tool: str, folder: str, variable: str = "") -> Path | Non
 
 def built(root: Path, tool: str, folder: str, variable: str = "") -> Path:
     """The same, or it is built now."""
-    return _found(root, tool, folder, variable) or _build_tools(root) / folder / tool
+    found = _found(root, tool, folder, variable)
+    if not found and not (root / "CMakeLists.txt").exists():
+        raise RefusedError(f"needs {tool}: it is not on PATH, and {variable or _variable(tool)} does not name it")
+    return found or _build_tools(root) / folder / tool
 
 
 def lacks(root: Path, producer: Producer) -> list[str]:
@@ -496,15 +502,15 @@ def _filter_program(setting: Setting) -> list[str]:
 
 
 def _filter(setting: Setting) -> Iterator[Dump]:
-    """A program that reads a dump and writes one: a converter, a redactor. A way is a case, or `planted`."""
+    """A program that reads a dump and writes one: a converter, a redactor. A way is a case, or a dump with secrets."""
     program = _filter_program(setting)
 
     def run(way: str) -> Dump:
         folder, file = setting.place(way.replace("/", "-"))
         original = setting.folder / f"{folder.name}.original"  # not what the filter gets, which it may change
         secrets = None
-        if way == PLANTED:
-            secrets = planted(seed())
+        if way in FORMS:
+            secrets = planted(way, seed())
             steps.say(f"HPROF_SEED={seed()}")
         if secrets is not None:
             original.write_bytes(secrets.dump)

@@ -10,7 +10,7 @@ from built import ROOT
 
 from hprof_conformance.explain import Explainer, Kept, Parts
 from hprof_corpus.assembler import assemble
-from hprof_corpus.digest import PARTS, Content, identity, part
+from hprof_corpus.digest import PARTS, Content, Digest, identity, part
 
 
 def words(right: str, change: tuple[bytes, bytes], entry: str) -> str:
@@ -23,6 +23,7 @@ def words(right: str, change: tuple[bytes, bytes], entry: str) -> str:
     return Explainer(memoryview(data), "exact").explain(entry, *told)
 
 
+ARRAY = "primitive-array-dump 0x10 type boolean [ 0 1 !0xff 2 ]  # OBJ-009: two values"
 POINT = "warning/CLS-017/smaller-101-id4"  # a Point at 0x300018 whose x is 5
 FIVE = struct.pack(">II", 4, 5)
 
@@ -35,6 +36,17 @@ def test_a_number_of_one_field(wrong: int) -> None:
 
 def test_what_no_guess_leads_to_has_no_words() -> None:
     assert not words(POINT, (FIVE, struct.pack(">II", 4, 77)), "instances")
+
+
+def test_booleans_that_are_given_as_they_are() -> None:
+    """PROTOCOL.md 1.1 makes each 0 or 1."""
+    text = "\n".join(['hprof "JAVA PROFILE 1.0.1" id-size 4 time 0', "heap-dump {", ARRAY, "}", ""])
+    data = memoryview(assemble(text).file.to_bytes())
+    truth, read = identity(Content(data), "exact")["primitive_arrays"], Digest()
+    read.add(b"".join(map(part, [b"primitive array", (16).to_bytes(8, "big"), b"\x04", b"\0\1\xff\2"])))
+    told = [f"{one.count} items, {one.sum:032x}" for one in (read, truth)]
+    said = "each boolean is the byte that the dump has: element 2 of primitive array 0x10 of boolean is 0xff, not True"
+    assert Explainer(data, "exact").explain("primitive_arrays", *told) == said
 
 
 def test_an_item_that_is_missing() -> None:

@@ -94,6 +94,49 @@ def test_a_dump_that_lacks_something(change: tuple[str, str], found: str, tmp_pa
     assert found in words(dump, facts.parse(SAID))
 
 
+def test_objects_of_classes_whose_number_is_known_are_covered(tmp_path: Path) -> None:
+    """That a class is loaded, or a text there, says nothing of how many objects there are."""
+    dump = tmp_path / "dump"
+    dump.write_bytes(assemble(HEAP).file.to_bytes())
+    found = facts.compare(dump, facts.parse([*SAID, "loaded\tjava/lang/String\t1"]))
+    assert (found.covered, found.objects) == (3, 5)
+    assert facts.compare(dump, facts.parse([*SAID, "objects\t[B\t1\t1"])).covered == 4
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("hidden\tNode\t3", ""),
+        ("hidden\tNode\t2", "instances of the hidden class Node: 3 instead of 2"),
+        ("elements\t[B\t68e9", ""),
+        ("elements\t[B\t68e8", "[B of 68e8: none instead of one"),
+    ],
+)
+def test_objects_of_hidden_classes_and_elements(said: str, found: str, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    dump.write_bytes(assemble(HEAP.replace('$Node "Node"', '$Node "Node+0x00007f0c01003400"')).file.to_bytes())
+    assert words(dump, facts.parse([said])) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("static $count int 3", "static $count int 4", []),
+        ("[ int 1 object @c ]", "[ int 9 object @c ]", []),
+        ("[ int 1 object @c ]", "[ int 1 object @a ]", ["instances", "instance_bytes"]),
+        ("static $first object @Node", "static $first object @Object", ["statics"]),
+    ],
+)
+def test_without_the_payload_references_are_compared(old: str, new: str, differs: list[str], tmp_path: Path) -> None:
+    text = HEAP.replace("static $count int 3", "static $count int 3\n    static $first object @Node")
+    text = text.replace('utf8 $count "count"', 'utf8 $count "count"\nutf8 $first "first"')
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.write_bytes(assemble(text).file.to_bytes())
+    assert text.count(old) == 1
+    after.write_bytes(assemble(text.replace(old, new)).file.to_bytes())
+    assert [one.what for one in facts.compare_to(after, before, payload=False).differences] == differs
+
+
 def test_a_malformed_gzip_file_is_reported(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     data = gzip.compress(assemble(HEAP).file.to_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import subprocess
@@ -13,10 +14,23 @@ from built import ROOT, needs_tool
 
 from hprof_conformance import producers, ways
 from hprof_conformance.expectations import outcome_of_dump
-from hprof_conformance.secrets import planted
+from hprof_conformance.secrets import FORMS, Planted, planted
+from hprof_corpus.layouts import BASIC_TYPES
 
 REDACTOR = ROOT / "conformance" / "example" / "redact.py"
-CASES = "planted,gold/sa17,valid/arrays-all-types-*,valid/fields-all-types-*,valid/statics-*"
+CASES = "planted*,gold/sa17,valid/arrays-all-types-*,valid/fields-all-types-*,valid/statics-*"
+
+
+KEPT = "(out.blank if {} else out.keep)({})"
+INHERITED = """\
+            if each != OBJECT and not out.fields.get(kind, (0,))[0]:
+                out.keep(WIDTHS[each])
+            elif each == OBJECT:"""
+SKIPS = "for tag, at, length in all_records if not last else all_records[:-2]:\n            out"  # the second part
+
+
+def any_planted() -> Planted:
+    return planted(random.choice([*FORMS]), random.randrange(1 << 32))
 
 
 def run(command: str, folder: Path) -> tuple[int, dict[str, str]]:
@@ -55,6 +69,23 @@ def test_a_copy_passes(tmp_path: Path) -> None:
     [
         ("out.blank(width)  # a static field", "out.keep(width)", "planted", "a static long: the secret"),
         ("out.blank(number * WIDTHS[kind])", "out.keep(number * WIDTHS[kind])", "planted", "a String of char: the secret"),
+        ("out.blank(number * WIDTHS[kind])", KEPT.format("kind != 10", "number * WIDTHS[kind]"), "planted", "an int[]: the secret"),
+        ("out.blank(width)  # a static field", KEPT.format("kind != 9", "width"), "planted-101-id4", "a static short: the secret"),
+        (
+            "            out.blank(width)\n",
+            f"            {KEPT.format('kind != 4', 'width')}\n",
+            "planted",
+            "a constant of type boolean",
+        ),
+        ("out.blank(WIDTHS[each])", KEPT.format("each != 6", "WIDTHS[each]"), "planted", "a field of type float: the secret"),
+        (
+            "            if each == OBJECT:",
+            INHERITED,
+            "planted-101-id4",
+            "an inherited field of type byte: the secret",
+        ),
+        ("for tag, at, length in all_records:\n            out", SKIPS, "planted", "a field of type int (2): the secret"),
+        ("for tag, at, length in all_records:\n            out", SKIPS, "planted-101-id4", "a field of type char (2): the secret"),
         ("out.keep(number * out.id_size)", "out.blank(number * out.id_size)", "gold/sa17", "object_arrays"),
         ("out.keep(ids * out.id_size + more)", "out.blank(ids * out.id_size + more)", "gold/sa17", "roots: "),
     ],
@@ -119,27 +150,44 @@ def test_the_report_has_the_seed_of_the_secrets(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("HPROF_SEED", "7")
     kept = tmp_path / "kept"
     run(script(tmp_path, f'cp "$1" "$2"; case "$1" in */planted/*) cp "$1" {kept} ;; esac'), tmp_path)
-    assert kept.read_bytes() == planted(7).dump
+    assert kept.read_bytes() == planted("planted", 7).dump
     assert json.loads((tmp_path / "report" / "report.json").read_text())["producers"][0]["seed"] == 7
 
 
-def test_secrets_are_fresh_and_all_in_the_dump() -> None:
-    first, second = planted(1), planted(2)
-    assert first.left_in(first.dump) == [*first.words, *first.numbers] and not second.left_in(first.dump)
+@pytest.mark.parametrize("form", FORMS)
+def test_secrets_are_fresh_and_in_all_places_of_the_dump(form: str) -> None:
+    seed = random.randrange(1 << 32)
+    first, second = planted(form, seed), planted(form, seed + 1)
+    places = first.left_in(first.dump)
+    assert places[: len(first.words) + len(first.numbers)] == [*first.words, *first.numbers] and not second.left_in(first.dump)
+    for each in BASIC_TYPES.keys() - {"object"}:
+        kinds = [f"{article} {each}[]" for article in ("a", "an") if f"{article} {each}[]" in places]
+        assert len(kinds) == 1 and f"{kinds[0]} (2)" in places
+        for kind in ("a constant of type", "a static", "a field of type", "an inherited field of type"):
+            assert f"{kind} {each}" in places
+            assert (f"{kind} {each} (2)" in places) == ("field" in kind or form == "planted-101-id4")
+    packed = gzip.compress(first.dump)
+    assert first.left_in(packed) == places
 
 
 def test_the_half_of_a_secret_is_one() -> None:
     """A redactor that masks one character of each word, or the last bit of each number, has left the rest."""
-    secrets = planted(random.randrange(1 << 32))
+    secrets = any_planted()
     data = secrets.dump
     for word in secrets.words.values():
         for form in ("latin-1", "utf-16-be", "utf-16-le"):
             data = data.replace(word.encode(form), f"{word[:8]}*{word[9:]}".encode(form))
     for number in secrets.numbers.values():
         data = data.replace(number, number[:-1] + bytes([number[-1] ^ 1]))
-    assert secrets.left_in(data) == [*secrets.words, *secrets.numbers]
+    left = [*secrets.words, *secrets.numbers]
+    assert secrets.left_in(data)[: len(left)] == left
     as_text = b"".join(word.encode("utf-16-le") for word in secrets.words.values())
     assert secrets.left_in(as_text) == [*secrets.words]
+
+
+def test_a_number_in_the_other_order_of_bytes_is_a_secret() -> None:
+    secrets = any_planted()
+    assert secrets.left_in(b"".join(number[::-1] for number in secrets.numbers.values())) == [*secrets.numbers]
 
 
 @needs_tool

@@ -128,10 +128,10 @@ def test_what_is_not_compared_is_never_right(should: str, counts: list[str], out
 
 def test_a_notice_counts_if_valid_dumps_are_read_without_it() -> None:
     valid = [accepted(notices=["object 0x7 is odd"])] * 20
-    notices = outcomes.notices_of_valid(valid)
+    notices = outcomes.notices_of_valid(hello(), valid)
     for words, outcome in (("object 0x9ab is odd", outcomes.TOLERATED), ("object 0x9ab is gone", outcomes.NOTICED)):
         assert outcomes.assess(case("reject"), hello(), accepted(notices=[words]), notices).outcome == outcome
-    noise = outcomes.notices_of_valid([accepted(notices=["x" * number]) for number in range(1, 21)])
+    noise = outcomes.notices_of_valid(hello(), [accepted(notices=["x" * number]) for number in range(1, 21)])
     assert outcomes.assess(case("reject"), hello(), accepted(notices=["the end is missing"]), noise).outcome == outcomes.TOLERATED
 
 
@@ -144,8 +144,12 @@ def test_there_are_controls_whatever_is_chosen(pattern: str, tmp_path: Path) -> 
 
 
 def test_a_reader_that_gives_the_end_of_a_series_has_reported_that_it_is_missing() -> None:
-    one = replace(case("report"), rules=["REC-007"])
-    for counts, outcome in ((["ends"], outcomes.NOTICED), ([], outcomes.UNREPORTED)):
+    end, other = replace(case("report"), rules=["REC-007"]), case("report")
+    for one, counts, outcome in (
+        (end, ["ends"], outcomes.NOTICED),
+        (end, [], outcomes.UNREPORTED),
+        (other, ["ends"], outcomes.UNREPORTED),  # of another fault the number of ends says nothing
+    ):
         says = Hello("r", "1", "", {}, counts, ["object_arrays"], "exact")
         reply = Reply("a/b", "accepted", counts=dict.fromkeys(counts, 0), digests={"object_arrays": ONE})
         assert outcomes.assess(one, says, reply).outcome == outcome
@@ -157,6 +161,51 @@ def test_the_body_of_a_heap_dump_end_is_no_loss() -> None:
     for instances, outcome in ((0, outcomes.COUNTS_ONLY), (1, outcomes.COUNTS_ONLY), (2, outcomes.SILENT_LOSS)):
         reply = Reply(one.name, "accepted", counts={"instances": instances})
         assert outcomes.assess(one, hello(digests=[]), reply).outcome == outcome
+
+
+def test_what_is_given_did_not_fail() -> None:
+    """Whatever the reader says of it."""
+    reply = replace(accepted(instances=1), failed={"instances": "no"})
+    assert outcomes.assess(case("reject"), hello(digests=["object_arrays"]), reply).outcome == outcomes.SILENT_LOSS
+
+
+def test_a_call_that_always_fails_reports_no_loss_elsewhere() -> None:
+    """Nor does it make one: what it would give is not compared."""
+    reader = hello(digests=["object_arrays", "instances"])
+
+    def reply(entry: Entry, error: str) -> Reply:
+        return Reply("a/b", "accepted", counts={"instances": 2}, digests={"object_arrays": entry}, failed={"instances": error})
+
+    notices = outcomes.notices_of_valid(reader, [reply(ONE, "no 12")] * 20)
+    for entry, error, outcome in (
+        (NOTHING, "no 34", outcomes.SILENT_LOSS),
+        (NOTHING, "another", outcomes.NOTICED),
+        (ONE, "no 34", outcomes.NOTICED),
+    ):
+        assert outcomes.assess(case("reject"), reader, reply(entry, error), notices).outcome == outcome
+
+
+def test_an_entry_that_failed_excuses_no_other_that_is_wrong() -> None:
+    reader = hello(digests=["object_arrays", "instances"])
+    reply = Reply("a/b", "accepted", counts={"instances": 2}, digests={"object_arrays": NOTHING}, failed={"instances": "no"})
+    assert outcomes.assess(case("accept"), reader, reply).outcome == outcomes.WRONG_CONTENT
+
+
+@pytest.mark.parametrize("entry", PARTS)
+def test_of_a_malformed_dump_only_what_no_class_decides_is_compared(entry: str) -> None:
+    """A fault in a class leaves open what the fields are, and never what roots, arrays and bytes are."""
+    one = replace(case("reject"), truth=Truth({"instances": 2}, {entry: ONE}, {entry: ONE}))
+    reply = Reply("a/b", "accepted", counts={"instances": 2}, digests={entry: NOTHING})
+    is_loss = entry in ("roots", "object_arrays", "primitive_arrays", "instance_bytes")
+    expected = outcomes.SILENT_LOSS if is_loss else outcomes.COUNTS_ONLY
+    assert outcomes.assess(one, hello(digests=[entry]), reply).outcome == expected
+
+
+@pytest.mark.parametrize(("dumps", "kinds", "are_noise"), [(20, 5, False), (20, 6, True), (100, 10, False), (100, 11, True)])
+def test_a_reader_that_says_many_different_things_of_valid_dumps_reports_nothing(dumps: int, kinds: int, are_noise: bool) -> None:
+    """More than five, and more than a tenth of their number: PROTOCOL.md 2.1."""
+    valid = [accepted(notices=["x" * (number % kinds + 1)]) for number in range(dumps)]
+    assert outcomes.notices_of_valid(hello(), valid).are_noise == are_noise
 
 
 def test_a_root_of_no_object_may_be_left_out() -> None:
@@ -189,7 +238,8 @@ def test_what_is_unsupported_may_crash_but_not_hang() -> None:
     one = case("accept", ["gzip"])
     crashed = outcomes.assess(one, hello(), Reply("a/b", "crashed", ""))
     assert (crashed.outcome, crashed.beneath) == (outcomes.UNSUPPORTED, outcomes.CRASHED)
-    assert outcomes.assess(one, hello(), Reply("a/b", "hung", "")).outcome == outcomes.HUNG
+    for outcome in (outcomes.HUNG, outcomes.OUT_OF_MEMORY):
+        assert outcomes.assess(one, hello(), Reply("a/b", outcome, "")).outcome == outcome
 
 
 # ---- expectations
@@ -248,6 +298,16 @@ def test_an_update_removes_lines_and_adds_only_what_is_accepted(tmp_path: Path) 
     assert not expectations.compare(found, seen, every, complete=True)
 
 
+def test_each_count_and_each_entry_that_a_reader_gave_once_is_missed() -> None:
+    """Several counts and entries have one name, so what is left of them hides nothing."""
+    gave = replace(hello(), counts=["classes"], digests=["object_arrays", "statics"])
+    known = expectations.also_compared(Expectations(), gave)
+    assert not expectations.no_longer(known, gave)
+    for lost, name in (({"counts": []}, "classes"), ({"digests": ["statics"]}, "object_arrays")):
+        (surprise,) = expectations.no_longer(known, replace(gave, **lost))
+        assert surprise.what == f"no longer compared: {name}"
+
+
 # ---- a whole run
 
 
@@ -262,6 +322,37 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> report.Json:
     row.why_not = ""
     row.cells = [matrix.Cell(one, (reply := accepted()), outcomes.assess(one, hello(), reply), 0.1) for one in some]
     return report.make([row], some, {}, {"test": [expectations.Surprise(some[0].name, "wrong <counts>")]}, [])
+
+
+def test_each_outcome_is_in_the_score_that_it_belongs_to(made: report.Json) -> None:
+    """And in no other: an unsupported case is apart, and a real dump that a reader may refuse is not among those to be read."""
+    found = [
+        *(("gold/a", "accept", outcomes.RIGHT, ""), ("gold/b", "either", outcomes.COUNTS_RIGHT, "")),
+        *(("a", "reject", outcomes.NOTICED, ""), ("b", "reject", outcomes.REJECTED, ""), ("c", "report", outcomes.CRASHED, "")),
+        *(("d", "accept", outcomes.UNSUPPORTED, one) for one in (outcomes.WRONG_COUNTS, outcomes.WRONG_CONTENT)),
+        *(("e", "reject", outcomes.UNSUPPORTED, one) for one in (outcomes.SILENT_LOSS, outcomes.CRASHED, outcomes.REJECTED)),
+    ]
+    row = matrix.Row(Reader("a", "A", "1", "a", "", "", "none", ROOT, {}), hello())
+    row.cells = [
+        matrix.Cell(replace(case(should), name=name), accepted(), outcomes.Verdict(outcome, "", [], beneath), 0.1)
+        for name, should, outcome, beneath in found
+    ]
+    scores = report.scores(row)
+    expected = {"cases": 10, "unsupported": 5, "unsupported_losses": 3, "unsupported_crashes": 1, "real": 1, "real_right": 1}
+    expected |= {"valid": 1, "content": 1, "invalid": 3, "invalid_rejected": 2, "crashes": 1, "silent_losses": 0, "hangs": 0}
+    assert {name: scores[name] for name in expected} == expected
+
+
+def test_the_share_of_objects_that_are_covered() -> None:
+    for number, of, words in ((3, 4, "75 %"), (0, 4, "0 %"), (0, 0, "none")):
+        assert texts.covered({"covered": number, "objects": of}) == words
+
+
+@pytest.mark.parametrize("is_other", [False, True])
+def test_a_surprise_fails_the_run_unless_the_version_is_another(is_other: bool, made: report.Json, tmp_path: Path) -> None:
+    result = {**made, "readers": [{**made["readers"][0], "another_version": is_other, "ran": True, "calibration": []}]}
+    asked = argparse.Namespace(producer=None, filter=None)
+    assert result["readers"][0]["surprises"] and main._conclude(asked, result, tmp_path) == (0 if is_other else 1)
 
 
 def test_the_report_is_as_its_schema_says(made: report.Json) -> None:
@@ -317,6 +408,10 @@ def test_the_difference_of_two_runs(made: report.Json) -> None:
     found = list(diff.differences(made, other))
     assert len(found) == 2 and "version 1 before, 2 now" in found[0] and found[1].endswith("before, hung now")
     assert list(diff.differences(made, {**made, "readers": []})) == ["test: only in the old run"]
+    stopped = {**made, "readers": [{**made["readers"][0], "ran": False}]}
+    assert list(diff.differences({**stopped, "readers": [{**stopped["readers"][0], "ran": True}]}, stopped)) == [
+        "test: ran before, does not run now"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -478,8 +573,26 @@ def test_what_a_reader_is_not_asked_for_is_named(reader: Reader) -> None:
     assert all(one["says"] in ("the reader", "we") and one["why"] for one in reader.not_asked.values())
 
 
+def test_a_reader_that_is_not_asked_for_what_it_gives_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "conformance" / "readers" / "jol"
+    folder.mkdir(parents=True)
+    text = (ROOT / "conformance/readers/jol/reader.toml").read_text(encoding="utf-8")
+    (asked,) = re.findall(r"(?m)^instance_bytes = .*\n", text)
+    (folder / "reader.toml").write_text(text.replace(asked, ""), encoding="utf-8")
+    with pytest.raises(RefusedError, match=r"and the counts and digests differ: instance_bytes$"):
+        read_readers(tmp_path)
+
+
 ALL_FINDINGS = findings.read_findings(ROOT)
 PINNED = findings.pinned(ROOT)
+
+
+def test_a_finding_that_does_not_stand_cannot_be_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    withdrawn = next(one.number for one in ALL_FINDINGS if one.withdrawn)
+    for number in (withdrawn, 9999):
+        monkeypatch.setattr(sys, "argv", ["reproduce", str(number)])
+        with pytest.raises(RefusedError, match=f"no finding has the number {number}"):
+            findings._reproduce()
 
 
 def test_every_expectation_has_a_finding_that_stands() -> None:
@@ -695,6 +808,21 @@ def test_a_producer_that_no_longer_says_what_it_dumped_is_a_surprise() -> None:
     assert producers.check(tool, dump, says=False)["fine"]
     found = producers.check(tool, dump, says=True)
     assert not found["fine"] and expectations.outcome_of_dump(found) == "content differs"
+
+
+@needs_tool
+def test_an_interrupted_dump_needs_a_finding_and_the_right_offset(tmp_path: Path) -> None:
+    """A whole heap dump of 1.0.1 has no end that could be missing: nothing shows that it was interrupted."""
+    tool, whole = ways.built(ROOT, "hprof-validate", "validator"), ROOT / "corpus/valid/arrays-all-types-101-id4.hprof"
+    found = producers.check(tool, ways.Dump("killed", whole, "strict", interrupted=True), says=False)
+    assert not found["fine"] and expectations.outcome_of_dump(found) == "neither error nor warning though interrupted"
+    cut, size = tmp_path / "dump", whole.stat().st_size - 1
+    cut.write_bytes(whole.read_bytes()[:-1])
+    assert producers.check(tool, ways.Dump("killed", cut, "strict", interrupted=True), says=False)["fine"]
+    right = producers._validate(tool, cut, "strict")["sound_until"]
+    for until in (right - 1, right + 1):
+        said = producers._whole(cut, {"sound_until": until, "bytes": size})
+        assert said == f"sound until {until} instead of {right} of {size} bytes"
 
 
 @needs_tool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
@@ -15,9 +16,9 @@ import pytest
 
 from hprof_conformance import jvms, protocol, serve
 from hprof_conformance.adapters import rust
-from hprof_conformance.calibration import calibrate, tiny_dump
+from hprof_conformance.calibration import KNOWN, calibrate, tiny_dump
 from hprof_conformance.cases import counts_of
-from hprof_conformance.protocol import Hello, ProtocolError, parse_hello, parse_reply
+from hprof_conformance.protocol import Hello, ProtocolError, Reply, parse_hello, parse_reply
 from hprof_conformance.readers import Reader
 from hprof_conformance.session import Limits, Session, error_line
 from hprof_corpus.digest import PARTS
@@ -224,6 +225,26 @@ def test_a_daemon_ends_with_the_reader(how: str, outcome: str, tmp_path: Path) -
     assert not stat.exists() or ") Z " in stat.read_text(encoding="utf-8")
 
 
+def test_a_reader_ends_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    """Also a daemon of it, whose parent has ended."""
+    reader = tmp_path / "reader"
+    names = {"name": "r", "version": "1", "bugs": "", "unsupported": {}, "counts": [], "digests": [], "references": "exact"}
+    hello = json.dumps({"protocol": 1, **names})
+    text = f"#!/bin/sh\nsetsid sleep 600 &\necho $! >{tmp_path}/daemon\necho $$ >{tmp_path}/pid\necho '{hello}'\nsleep 600\n"
+    reader.write_text(text, encoding="utf-8")
+    reader.chmod(0o755)
+    lines = ["import signal, sys", "from pathlib import Path", "from hprof_conformance.session import Session"]
+    lines += [f"Session([{str(reader)!r}], Path({str(tmp_path / 'own')!r})).start()", "print(flush=True)", "signal.pause()"]
+    with subprocess.Popen([sys.executable, "-c", "\n".join(lines)], stdout=subprocess.PIPE) as run:
+        assert run.stdout is not None and run.stdout.readline() == b"\n"
+        run.kill()
+    stats = [Path("/proc", (tmp_path / name).read_text(encoding="ascii").strip(), "stat") for name in ("pid", "daemon")]
+    until = time.monotonic() + 60
+    while any(stat.exists() and ") Z " not in stat.read_text(encoding="utf-8") for stat in stats):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
 HANGS = """
 package there;
 
@@ -345,6 +366,46 @@ def test_an_adapter_has_to_declare_what_the_list_says(change: dict[str, Any], fo
     finally:
         one.stop()
     assert (step.passed, step.found) == (not found, found)
+
+
+class Spoken(Session):
+    """A reader that knows the tiny dump, and takes an empty file for a heap of so many classes."""
+
+    def __init__(self, folder: Path, of_nothing: int = 0) -> None:
+        super().__init__([], folder)
+        self.asked: list[bytes] = []
+        self._of_nothing = of_nothing
+
+    def start(self) -> Hello:
+        return Hello("a", "1", "", {"gzip": "no"}, ["classes"], [], "exact")
+
+    def ask(self, case: str, file: Path) -> Reply:
+        data = file.read_bytes()
+        self.asked.append(data)
+        return Reply(case, "accepted", counts={"classes": KNOWN["classes"] if data else self._of_nothing})
+
+
+def test_a_calibration_asks_for_the_tiny_dump_again_after_the_half_of_it(tmp_path: Path) -> None:
+    one = Spoken(tmp_path)
+    assert all(step.passed for step in calibrate(one, tmp_path, None, [[]]))
+    tiny, nothing, half, again = one.asked
+    assert nothing == b"" and half == tiny[: len(tiny) // 2] and again == tiny
+
+
+def test_what_a_reader_finds_in_an_empty_file_and_few_claims_fail_its_calibration(tmp_path: Path) -> None:
+    failed = [step.what for step in calibrate(Spoken(tmp_path, 1), tmp_path, None, [[]]) if not step.passed]
+    assert failed == ["an empty file has no content"]
+    for others, passed in ((9, True), (10, False)):  # a tenth of all cases
+        needs = [[], *([["gzip"]] * others)]
+        (step,) = (step for step in calibrate(Spoken(tmp_path), tmp_path, None, needs) if "claims" in step.what)
+        assert step.passed == passed
+
+
+@pytest.mark.parametrize(("name", "size", "seconds"), [("a", 9, 10), ("a.gz", 9, 60), ("a", (1 << 20) - 1, 10), ("a", 1 << 20, 60)])
+def test_a_large_and_a_compressed_dump_have_more_time(name: str, size: int, seconds: float, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_bytes(bytes(size))
+    assert Limits().for_file(file) == seconds
 
 
 @pytest.mark.parametrize("version", ["1.0.1", "1.0.2", "1.0.3"])
