@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hprof_conformance import steps
+from hprof_conformance.command import RefusedError
 from hprof_conformance.files import locked
 
 _OTHERS = ("-i386",)  # architectures whose JDKs may lie beside those of the machine
@@ -82,13 +84,27 @@ def _major(home: Path) -> str:
     return version.removeprefix("1.").split(".")[0]
 
 
+def check_named() -> None:
+    """Raises RefusedError if HPROF_JDK17 or the like names no JDK of this version, even if the run does not need that JDK."""
+    for name, home in sorted(os.environ.items()):
+        major = re.fullmatch(r"HPROF_JDK(\d+)", name)
+        if not major or not home:
+            continue
+        found = _major(Path(home))
+        if found != major[1]:
+            raise RefusedError(f"{name}: {home}: {f'the home of JDK {found}' if found else 'no home of a JDK'}")
+
+
 def find(root: Path, major: int, architecture: str = "") -> Jvm:
     """HPROF_JDK17 and the like name its home, or /usr/lib/jvm has it, or Debian sid. One of another architecture, such as i386, is
     that of Debian sid."""
     if architecture:
         return in_sid(root, major, architecture)
     named = os.environ.get(f"HPROF_JDK{major}")
-    for home in [Path(named)] if named else sorted(Path("/usr/lib/jvm").glob("*")):
+    if named:
+        check_named()
+        return Jvm(Path(named))
+    for home in sorted(Path("/usr/lib/jvm").glob("*")):
         if _major(home) == str(major):
             return Jvm(home)
     return in_sid(root, major)

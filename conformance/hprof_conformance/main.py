@@ -11,7 +11,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from hprof_conformance import cases, expectations, findings, matrix, page, producers, readers, report, steps, texts, ways
+from hprof_conformance import cases, expectations, findings, jvms, matrix, page, producers, readers, report, steps, texts, ways
 from hprof_conformance.command import IS_OF_PIP, NAME, RefusedError, run_command
 from hprof_conformance.session import Limits
 
@@ -269,6 +269,7 @@ def _run() -> int:
     root: Path = asked.root
     build = cases.work_folder(root)
     all_readers, all_producers = readers.read_readers(root), producers.read_producers(root)
+    jvms.check_named()
     if not asked.quiet:
         steps.show_all()
     all_cases = cases.names(root)

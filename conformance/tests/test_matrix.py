@@ -28,6 +28,7 @@ from hprof_conformance import (
     expectations,
     findings,
     gold,
+    jvms,
     main,
     matrix,
     outcomes,
@@ -851,6 +852,25 @@ def test_a_tool_that_the_environment_names_exists(tmp_path: Path, monkeypatch: p
     assert (status, out) == (2, "conformance/run: HPROF_VALIDATE: /nonexistent: no such file\n")
 
 
+@pytest.mark.parametrize("options", [["--list"], ["--readers", "none", "--producers", "hprof-gen"]])
+def test_a_jdk_that_the_environment_names_is_one_of_this_version(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the run does not need it: without it, the run would take another JDK."""
+    monkeypatch.setenv("HPROF_JDK17", str(tmp_path))
+    assert run(*options) == (2, f"conformance/run: HPROF_JDK17: {tmp_path}: no home of a JDK\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").touch(mode=0o755)
+    (tmp_path / "release").write_text('JAVA_VERSION="1.8.0_402"\n')
+    assert run(*options) == (2, f"conformance/run: HPROF_JDK17: {tmp_path}: the home of JDK 8\n")
+    monkeypatch.setenv("HPROF_JDK8", str(tmp_path))
+    monkeypatch.setenv("HPROF_JDK17", "")  # as if it were not set
+    assert run("--list")[0] == 0
+    with pytest.raises(RefusedError):
+        monkeypatch.setenv("HPROF_JDK17", str(tmp_path))
+        jvms.find(ROOT, 17)
+
+
 def _every_mount_is_shared(folder: Path) -> bool:
     """If the root is no mount point, nobody within can change that a mount of a namespace of its own is seen outside."""
     if subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
@@ -1046,3 +1066,52 @@ def test_the_list() -> None:
         command = [sys.executable, "-m", "hprof_conformance.main", "--list"]
         found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (found.returncode, found.stderr) == (2, "conformance/run: [Errno 28] No space left on device\n")
+
+
+# Python reports each process that it starts, and each connection, before it does so.
+WATCHED = """
+import sys
+def watch(event, arguments):
+    if event.startswith(("subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "socket.")):
+        print(f"began {event} {arguments}", file=sys.stderr)
+sys.addaudithook(watch)
+from hprof_conformance import main
+sys.argv[0] = "run"
+sys.exit(main.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "is_a_run"),
+    [
+        (["--list"], False),
+        (["--list", "--cases", "gold/*,REC-002"], False),
+        (["--help"], False),
+        (["--reader", "/bin/true", "--cases", "valid/names-odd"], True),  # so the watch sees what a run starts
+    ],
+)
+def test_a_list_starts_no_program_and_asks_no_network(options: list[str], is_a_run: bool, tmp_path: Path) -> None:
+    """So it takes no longer where a JVM, a registry or the whole machine is slow."""
+    command = [sys.executable, "-c", WATCHED, "--quiet", "--report", tmp_path, *options]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout
+    assert ("began subprocess.Popen" in found.stderr) == is_a_run == bool(found.stderr), found.stderr
+
+
+@pytest.mark.parametrize("option", ["--list", "--help"])
+def test_the_script_starts_nothing_for_a_list(option: str, tmp_path: Path) -> None:
+    """It finds each program that a run would start, and each of them leaves a mark."""
+    programs, mark = tmp_path / "bin", tmp_path / "mark"
+    programs.mkdir()
+    for name in ("bash", "dirname", "realpath", "unshare", "true"):
+        path = shutil.which(name)
+        assert path
+        (programs / name).symlink_to(path)
+    for name in ("java", "javac", "mvn", "cargo", "cmake", "ninja", "cc", "pkg-config", "pip", "python3", "git", "curl", "apt-get"):
+        (programs / name).write_text(f'#!/bin/sh\necho "$0 $*" >>{mark}\nexit 1\n')
+        (programs / name).chmod(0o755)
+    environment = {**os.environ, "PATH": str(programs), "HPROF_PYTHON": sys.executable}
+    command = [ROOT / "conformance" / "run", option]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (found.returncode, found.stderr) == (0, "") and found.stdout
+    assert not mark.exists(), mark.read_text()
