@@ -20,7 +20,15 @@ class ShowHahaMat {
     public static void main(String[] arguments) throws Exception {
         Map<String, String> options = new HashMap<>();
         options.put("keep_unreachable_objects", "true");
-        ISnapshot snapshot = new SnapshotFactory().openSnapshot(new File(arguments[0]), options, new VoidProgressListener());
+        VoidProgressListener listener = new VoidProgressListener() {
+            @Override
+            public void sendUserMessage(Severity severity, String message, Throwable exception) {
+                if (severity != Severity.INFO) {
+                    System.out.println("notice: " + ascii(message));
+                }
+            }
+        };
+        ISnapshot snapshot = new SnapshotFactory().openSnapshot(new File(arguments[0]), options, listener);
         for (IClass one : snapshot.getClasses()) {
             System.out.println("class 0x" + Long.toHexString(one.getObjectAddress()) + " " + ascii(one.getName()));
             for (Field field : one.getStaticFields()) {

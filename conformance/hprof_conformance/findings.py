@@ -44,6 +44,7 @@ class Finding:
     clause: str = ""  # of SPEC.md, or `our reading`
     real: bool = False  # real producers write such files
     readers: list[str] = field(default_factory=list)
+    case: str = ""  # that shows it, where the matrix accuses no reader of it: its cells are unsupported, or nothing is lost
     expected: str = ""
     actual: str = ""
     pick: str = ""  # what of the output shows it: a filter of a shell
@@ -103,12 +104,12 @@ def smallest(root: Path, some: list[str]) -> str:
 
 
 def shown(root: Path, one: Finding, cases_of: dict[str, list[str]]) -> list[Shown]:
-    """On each reader that has the finding, the smallest file of those that the expectations pin."""
+    """On each reader that has the finding, its case, or the smallest file of those that the expectations pin."""
     found = []
     for reader in one.readers:
-        if not cases_of.get(reader):
+        if not one.case and not cases_of.get(reader):
             continue
-        case = smallest(root, cases_of[reader])
+        case = one.case or smallest(root, cases_of[reader])
         command = f"conformance/findings/show {reader} {shlex.quote(file_of(root, case))}"
         if one.ends:
             command = f"{command} 2>&1 | {one.pick}"
