@@ -276,6 +276,32 @@ def test_a_line_pins_the_value_of_the_reader(differs: dict[str, str], is_surpris
     assert kept == known  # without --accept nothing changes
 
 
+SOME_LOST = {"instances of Node": "0", "Node.next": "none"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "differs", "is_surprise"),
+    [
+        ("content differs", SOME_LOST, False),
+        ("content differs", {**SOME_LOST, "instances of Thread": "7"}, False),
+        ("content differs", {"instances of Thread": "0"}, False),
+        ("REF-002", {}, False),
+        ("content differs", {"instances of Node": "0"}, True),  # of what is lost together, some is not
+        ("content differs", {**SOME_LOST, "instances of Node": "1"}, True),
+        ("content differs", {**SOME_LOST, "instances of Other": "0"}, True),
+        ("content differs", {"instances of Thread": "22"}, True),  # more than there are
+        ("content differs", {"instances of Thread": "none"}, True),
+        ("OBJ-009; content differs", SOME_LOST, True),
+        ("invalid; REF-002; content differs", SOME_LOST, True),
+    ],
+)
+def test_what_is_lost_varies_as_the_line_says(outcome: str, differs: dict[str, str], is_surprise: bool) -> None:
+    line = Expected("a", "content differs or REF-002", "it loses some", 25, SOME_LOST, {"instances of Thread": 21})
+    found = expectations.compare(Expectations("1", {"a": line}), {"a": Seen(outcome, False, "", differs)}, {"a"}, complete=True)
+    assert bool(found) == is_surprise
+    assert all("Thread is 7" not in one.what for one in found)
+
+
 def test_a_line_may_allow_several_outcomes_where_load_decides() -> None:
     known = lines(("slow", "hung or out of memory"))
     for outcome in (HUNG, OUT_OF_MEMORY, CRASHED):
@@ -423,6 +449,7 @@ def test_the_difference_of_two_runs(made: report.Json) -> None:
         ({"bytes": 0, "valid": False}, "no dump"),
         ({"valid": False, "in_profile": {"OBJ-004": 3, "REF-002": 1}}, "invalid; OBJ-004, REF-002"),
         ({"in_profile": {"REF-002": 1}, "differs": {"instances of Node": "0"}}, "content differs"),
+        ({"in_profile": {"REF-002": 1, "OBJ-009": 1}, "differs": {"instances of Node": "0"}}, "OBJ-009; content differs"),
         ({"valid": False, "in_profile": {"REC-002": 1}, "content": "sound until 3 instead of 5 of 7 bytes"},
          "invalid; REC-002; content differs"),
         ({"content": "complete until 5 of 7 bytes"}, "neither error nor warning though interrupted"),
