@@ -256,6 +256,23 @@ def main() -> int:
     return run_command("conformance/findings/reproduce", _reproduce)
 
 
+def _cannot_show(root: Path) -> dict[str, str]:
+    """Why not, by reader: those that the user has to install, and has not."""
+    return {
+        one.name: f"{one.installed} names no folder"
+        for one in read_readers(root)
+        if one.installed and not os.environ.get(one.installed)
+    }
+
+
+def _refuse_what_is_not_installed(root: Path, names: set[str]) -> None:
+    """Else each command would print the same error, which is no reader's."""
+    lacking = sorted(name for name in names if not (root / "build" / "conformance" / "readers" / name).is_dir())
+    if lacking:
+        install = f"conformance/run --readers {','.join(lacking)} --producers none --cases valid/names-odd"
+        raise RefusedError(f"not installed: {', '.join(lacking)}: {install}")
+
+
 def _reproduce() -> int:
     parser = argparse.ArgumentParser(
         prog="conformance/findings/reproduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -269,23 +286,38 @@ def _reproduce() -> int:
     unknown = set(asked.numbers) - {one.number for one in chosen}
     if unknown:
         raise RefusedError(f"no finding has the number {', '.join(map(str, sorted(unknown)))}")
-    failed = False
+    cannot = _cannot_show(root)
+    commands = {one.number: shown(root, one, by_finding.get(one.number, {})) for one in chosen}
+    _refuse_what_is_not_installed(root, {each.reader for some in commands.values() for each in some} - cannot.keys())
+    tried, differ = 0, 0
+    not_tried: list[str] = []
     for one in chosen:
-        for each in shown(root, one, by_finding.get(one.number, {})):
+        for each in commands[one.number]:
+            if each.reader in cannot:
+                not_tried.append(f"{one.number} on {each.reader}: {cannot[each.reader]}")
+                continue
             print(f"{one.number}: {each.command}", flush=True)
             said, kept = printed(root, each.command), kept_of_reader(root, one.number, each)
-            failed = _compare_or_write(one.number, said, kept, asked.write, str.__eq__) or failed
+            tried += 1
+            differ += _compare_or_write(one.number, said, kept, asked.write, str.__eq__)
         if one.command:
             print(f"{one.number}: its command", flush=True)
+            kept = _kept_of_command(root, one.number)
             try:
-                said, kept = printed_by_command(root, one), _kept_of_command(root, one.number)
+                said = printed_by_command(root, one)
+            except subprocess.TimeoutExpired:
+                said = ""
             except NotHereError as error:
-                print(f"{one.number}: not run: {error}")
+                not_tried.append(f"{one.number}: {error}")
                 continue
-            failed = _compare_or_write(one.number, said, kept, asked.write, _alike) or failed
+            tried += 1
+            differ += _compare_or_write(one.number, said, kept, asked.write, _alike)
     if asked.write:
         (root / "conformance" / "FINDINGS.md").write_text(markdown(root), encoding="utf-8")
-    return 1 if failed else 0
+    print(f"{tried} commands, {differ} print otherwise or nothing, {len(not_tried)} not tried")
+    for words in not_tried:
+        print(f"not tried: {words}")
+    return 1 if differ else 0
 
 
 if __name__ == "__main__":

@@ -688,6 +688,32 @@ def test_the_file_of_a_finding_is_the_smallest_of_its_cases(one: findings.Findin
         assert not sizes or sizes.get(each.case) == min(sizes.values())
 
 
+def test_what_cannot_be_shown_here_is_not_tried(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("MAT_HOME", raising=False)
+    monkeypatch.setattr(sys, "argv", ["reproduce", "93"])
+    assert findings.main() == 0
+    assert capsys.readouterr().out == (
+        "0 commands, 0 print otherwise or nothing, 1 not tried\nnot tried: 93 on eclipse-mat: MAT_HOME names no folder\n"
+    )
+
+
+def test_a_reader_that_is_not_installed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else its finding would seem to be another one now."""
+    for name in ("findings", "expectations", "readers", "gold"):
+        (tmp_path / "conformance" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "conformance" / name).symlink_to(ROOT / "conformance" / name)
+    (tmp_path / "corpus").symlink_to(CORPUS)
+    monkeypatch.setattr(cases, "source_tree", lambda: tmp_path)
+    monkeypatch.setattr(sys, "argv", ["reproduce", "9"])
+    assert findings.main() == 2
+    assert capsys.readouterr().err == (
+        "conformance/findings/reproduce: not installed: heaptrail: "
+        "conformance/run --readers heaptrail --producers none --cases valid/names-odd\n"
+    )
+
+
 def test_the_smallest_real_dump_need_not_be_in_the_smallest_archive() -> None:
     sizes = {f"gold/{name}": len(gold.read(ROOT, name)) for name in ("jdk11-odd-supplementary", "jdk17-odd-supplementary")}
     assert sizes[findings.smallest(ROOT, [*sizes])] == min(sizes.values())
