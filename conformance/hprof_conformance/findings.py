@@ -27,7 +27,7 @@ from hprof_conformance.command import RefusedError, run_command
 from hprof_conformance.files import read_toml
 from hprof_conformance.jvms import NotHereError
 from hprof_conformance.readers import read_readers
-from hprof_conformance.ways import built
+from hprof_conformance.tools import built
 
 FOLDER = Path("conformance") / "findings"
 _SECONDS = 10  # for what never ends

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from hprof_conformance import cases, expectations, facts, javaproject, jvms, steps, ways
+from hprof_conformance import cases, expectations, facts, javaproject, jvms, steps, tools, ways
 from hprof_conformance.command import RefusedError, own_program
 from hprof_conformance.everything import FailedError
 from hprof_conformance.expectations import Accept, outcome_of_dump
@@ -17,7 +17,8 @@ from hprof_conformance.files import read_json, read_toml
 from hprof_conformance.gold import Gold, keep
 from hprof_conformance.jvms import Jvm, NotBuiltError, NotHereError
 from hprof_conformance.secrets import FORMS, Planted
-from hprof_conformance.ways import Dump, Producer, Setting, built
+from hprof_conformance.tools import OWN_TOOLS, built
+from hprof_conformance.ways import Dump, Producer, Setting
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.truth import holds, requires
 from hprof_corpus.walk import FramingError
@@ -34,7 +35,7 @@ def read_producers(root: Path) -> list[Producer]:
 
 def lacks(root: Path, producer: Producer) -> str:
     """What this machine has not, and the producer needs, at a glance."""
-    missing = ways.lacks(root, producer)
+    missing = tools.lacks(root, producer)
     if producer.kind == "shark":
         missing += javaproject.lacks()
     if producer.jdk:
@@ -183,8 +184,8 @@ def _version(root: Path, producer: Producer, jvm: Jvm) -> str:
     if producer.jdk:
         return jvm.version()
     name = "hprof-gen" if producer.kind == "hprof-gen" else "".join(producer.start[:1])
-    if name in ways.OWN_TOOLS:
-        tool = built(root, name, ways.OWN_TOOLS[name])
+    if name in OWN_TOOLS:
+        tool = built(root, name, OWN_TOOLS[name])
         return subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
     return producer.version or "unknown"
 

@@ -11,10 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from built import TOOL, needs_tool
+from built import ROOT, TOOL, needs_tool
 from some_cases import any_one, some
 
-from hprof_conformance import cases, everything, expectations, facts, gold, producers, ways
+from hprof_conformance import cases, everything, expectations, facts, gold, producers, tools, ways
 from hprof_conformance.whole import ends_well, whole_until
 from hprof_corpus.assembler import assemble
 from hprof_corpus.digest import Content, class_name
@@ -219,7 +219,6 @@ def test_every_producer_is_described() -> None:
         assert set(one.gold) <= set(one.ways)
 
 
-ROOT = Path(__file__).resolve().parents[2]
 INDEX = gold.index(ROOT)
 
 
@@ -389,3 +388,18 @@ def test_a_gold_dump_made_anew_leaves_the_others_of_its_producer(tmp_path: Path)
         assert archive.getnames() == ["a.hprof", "a.facts", "a-odd.hprof", "a-odd.facts"]
     gold.keep(tmp_path, "a", [], ["a"])  # its producer.toml names no other
     assert {*gold.index(tmp_path)} == {"a", "b"}
+
+
+@needs_tool
+def test_an_interrupted_dump_needs_a_finding_and_the_right_offset(tmp_path: Path) -> None:
+    """A whole heap dump of 1.0.1 has no end that could be missing: nothing shows that it was interrupted."""
+    tool, whole = tools.built(ROOT, "hprof-validate", "validator"), ROOT / "corpus/valid/arrays-all-types-101-id4.hprof"
+    found = producers.check(tool, ways.Dump("killed", whole, "strict", interrupted=True), says=False)
+    assert not found["fine"] and expectations.outcome_of_dump(found) == "neither error nor warning though interrupted"
+    cut, size = tmp_path / "dump", whole.stat().st_size - 1
+    cut.write_bytes(whole.read_bytes()[:-1])
+    assert producers.check(tool, ways.Dump("killed", cut, "strict", interrupted=True), says=False)["fine"]
+    right = producers._validate(tool, cut, "strict")["sound_until"]
+    for until in (right - 1, right + 1):
+        said = producers._whole(cut, {"sound_until": until, "bytes": size})
+        assert said == f"sound until {until} instead of {right} of {size} bytes"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from built import ROOT, needs_tool
 
-from hprof_conformance import producers, ways
+from hprof_conformance import producers, tools, ways
 from hprof_conformance.expectations import outcome_of_dump
 from hprof_conformance.secrets import FORMS, Planted, planted
 from hprof_corpus.layouts import BASIC_TYPES
@@ -194,7 +194,7 @@ def test_a_number_in_the_other_order_of_bytes_is_a_secret() -> None:
 def test_a_dump_from_which_objects_are_missing_is_not_invalid() -> None:
     """Its outcome names the finding, so that nobody reads that the producer breaks the format."""
     file = ROOT / "corpus/warning/REF-002/segment-lost-102-id8.hprof"
-    found = producers.check(ways.built(ROOT, "hprof-validate", "validator"), ways.Dump("plain", file, "hotspot"), says=False)
+    found = producers.check(tools.built(ROOT, "hprof-validate", "validator"), ways.Dump("plain", file, "hotspot"), says=False)
     assert not found["fine"]
     assert outcome_of_dump(found) == "REF-002"
 

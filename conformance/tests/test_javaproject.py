@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from built import ROOT
 
-from hprof_conformance import javaproject, jvms, steps, ways
+from hprof_conformance import javaproject, jvms, steps, tools
 from hprof_conformance.files import locked
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 
@@ -94,7 +94,7 @@ def _sid(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("made", "make"),
     [
-        ("build/conformance/tools", ways._build_tools),
+        ("build/conformance/tools", tools._build_tools),
         pytest.param("sid", _sid, marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root sets it up")),
     ],
 )
