@@ -1,4 +1,5 @@
 import java.io.File;
+import java.util.List;
 import java.util.Map;
 import org.eclipse.mat.snapshot.ISnapshot;
 import org.eclipse.mat.snapshot.MultipleSnapshotsException;
@@ -10,6 +11,11 @@ final class EclipseMat extends MatWalker {
     public Map<String, String> unsupported() {
         return Map.of("no-java-lang-class", "adds java.lang.Class and java.lang.ClassLoader where they are missing",
                 "version-1.0.3", "knows Java's own versions");
+    }
+
+    @Override
+    List<String> roots() {
+        return List.of("ROOT_UNKNOWN", "ROOT_JNI_GLOBAL", "ROOT_MONITOR_USED", "ROOT_THREAD_OBJECT");
     }
 
     @Override
@@ -25,7 +31,7 @@ final class EclipseMat extends MatWalker {
         }
     }
 
-    private static void open(File dump, Map<String, String> options, Answer answer) throws Exception {
+    private void open(File dump, Map<String, String> options, Answer answer) throws Exception {
         ISnapshot snapshot = SnapshotFactory.openSnapshot(dump, options, noticed(answer));
         try {
             walk(snapshot, answer);

@@ -1,5 +1,6 @@
 import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -7,6 +8,7 @@ import java.util.Map;
 import org.eclipse.mat.snapshot.ISnapshot;
 import org.eclipse.mat.snapshot.model.Field;
 import org.eclipse.mat.snapshot.model.FieldDescriptor;
+import org.eclipse.mat.snapshot.model.GCRootInfo;
 import org.eclipse.mat.snapshot.model.IClass;
 import org.eclipse.mat.snapshot.model.IInstance;
 import org.eclipse.mat.snapshot.model.IObject;
@@ -19,17 +21,25 @@ import org.eclipse.mat.util.VoidProgressListener;
 abstract class MatWalker implements Adapter {
     private static final int OBJECT = 2;
     private static final long SYSTEM_LOADER = 0; // the address of an object that it adds for the loader that is null in a dump
-    private static final List<String> COUNTS = List.of("classes", "instances", "object_arrays", "primitive_arrays");
-    private static final List<String> OBJECTS = COUNTS.subList(1, COUNTS.size());
+    private static final List<String> OBJECTS = List.of("instances", "object_arrays", "primitive_arrays");
+    private static final Map<Integer, String> ROOTS = Map.of(GCRootInfo.Type.UNKNOWN, "ROOT_UNKNOWN",
+            GCRootInfo.Type.NATIVE_STATIC, "ROOT_JNI_GLOBAL", GCRootInfo.Type.THREAD_BLOCK, "ROOT_THREAD_BLOCK",
+            GCRootInfo.Type.BUSY_MONITOR, "ROOT_MONITOR_USED", GCRootInfo.Type.THREAD_OBJ, "ROOT_THREAD_OBJECT");
+
+    /** The kinds that it gives as the dump has them. */
+    abstract List<String> roots();
 
     @Override
     public List<String> counts() {
-        return COUNTS;
+        List<String> counts = new ArrayList<>(List.of("classes"));
+        counts.addAll(OBJECTS);
+        counts.addAll(roots());
+        return counts;
     }
 
     @Override
     public List<String> digests() {
-        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays");
+        return List.of("classes", "loaders", "statics", "instances", "object_arrays", "primitive_arrays", "roots");
     }
 
     @Override
@@ -55,8 +65,9 @@ abstract class MatWalker implements Adapter {
     }
 
     /** Adds one snapshot to the answer. */
-    static void walk(ISnapshot snapshot, Answer answer) throws Exception {
-        COUNTS.forEach(what -> count(answer, what, 0));
+    final void walk(ISnapshot snapshot, Answer answer) throws Exception {
+        counts().forEach(what -> count(answer, what, 0));
+        answer.attempt("roots", () -> roots(snapshot, answer));
         for (IClass one : snapshot.getClasses()) {
             count(answer, "classes", 1);
             classDump(one, answer);
@@ -71,6 +82,18 @@ abstract class MatWalker implements Adapter {
             }
         }
         answer.counts.keySet().removeAll(answer.failed.keySet()); // not all of such an entry were asked for
+    }
+
+    private void roots(ISnapshot snapshot, Answer answer) throws Exception {
+        for (int object : snapshot.getGCRoots()) {
+            for (GCRootInfo one : snapshot.getGCRootInfo(object)) {
+                String kind = ROOTS.get(one.getType());
+                if (kind != null && roots().contains(kind)) {
+                    count(answer, kind, 1);
+                    answer.add("roots", () -> Item.root(kind, one.getObjectAddress()));
+                }
+            }
+        }
     }
 
     /** What the objects of a class are. */

@@ -1,4 +1,5 @@
 import java.io.File;
+import java.util.List;
 import java.util.Map;
 import org.eclipse.mat.parser.internal.SnapshotFactory;
 import org.eclipse.mat.snapshot.ISnapshot;
@@ -9,6 +10,11 @@ final class HahaMat extends MatWalker {
     public Map<String, String> unsupported() {
         return Map.of("no-java-lang-class", "looks up java.lang.Class and java.lang.ClassLoader", "gzip", "opens plain files only",
                 "version-1.0.3", "knows Java's own versions", "several-heap-dumps", "shows one heap dump of a file");
+    }
+
+    @Override
+    List<String> roots() {
+        return List.of("ROOT_UNKNOWN", "ROOT_THREAD_BLOCK", "ROOT_MONITOR_USED", "ROOT_THREAD_OBJECT");
     }
 
     @Override
