@@ -332,3 +332,19 @@ def test_a_real_dump_with_bad_names_keeps_all_objects(name: str, tmp_path: Path)
         objects = objects or found["kept"]["objects"]
         assert found["kept"]["objects"] == objects
         assert found["bytes_left_out"] == 0 or found["lost_by_class"] == []
+
+
+@pytest.mark.parametrize("name", ["jdk8", "jdk8-i386", "jdk17"])
+def test_bytes_of_the_length_of_a_record_before_sub_records_hide_none(name: str, tmp_path: Path) -> None:
+    """The end of a FRAME and the header of the first segment are lost, and as many bytes of a CLASS_DUMP are left as the FRAME had."""
+    data = gold.read(SOURCE, name)
+    frame, after = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == 0x04][-1]
+    classes = [(start, end) for tag, start, end in sub_records(data) if tag == 0x20 and end - start > after - frame]
+    _, end = random.choice(classes[:20])
+    kept = random.randrange(1, 6)  # of the header
+    (tmp_path / "broken").write_bytes(data[: frame + kept] + data[end - (after - frame - kept) :])
+    repair_json(tmp_path, "broken", ("--force",))
+    there = Counter(data[start:stop] for _, start, stop in sub_records(data) if start >= end)
+    copy = (tmp_path / "copy").read_bytes()
+    lost = there - Counter(copy[start:stop] for _, start, stop in sub_records(copy))
+    assert lost.total() <= len(classes) + 10, (frame, end, kept)  # stand-ins are in place of classes that are lost by their names

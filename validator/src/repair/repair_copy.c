@@ -240,6 +240,7 @@ static void copy_part(struct repair *r, const struct jump *jump)
 static void follow_jump(struct repair *r, const struct jump *jump)
 {
     uint64_t size = jump->to - jump->from, own;
+    bool goes_on = jump->to != UINT64_MAX && jump->heap_end > jump->to; /* with sub-records */
 
     if (jump->part) {
         copy_part(r, jump);
@@ -248,7 +249,7 @@ static void follow_jump(struct repair *r, const struct jump *jump)
     r->next_jump++;
     if (size)
         doubt_note(r, jump->from);
-    if (!r->heap.is_open && is_record(r, *r->in.at) && size > RECORD_HEADER_SIZE && jump->to != UINT64_MAX &&
+    if (!r->heap.is_open && is_record(r, *r->in.at) && size > RECORD_HEADER_SIZE && jump->to != UINT64_MAX && !goes_on &&
         input_need(&r->in, RECORD_HEADER_SIZE) >= RECORD_HEADER_SIZE && length_by_kind(r, &own) &&
         own == size - RECORD_HEADER_SIZE) {
         repair_record(r, size);
@@ -258,8 +259,8 @@ static void follow_jump(struct repair *r, const struct jump *jump)
     if (jump->to == UINT64_MAX)
         r->heap.is_truncated = true;
     else if (size || !r->heap.has_gap)
-        note_gap(r, jump->from, jump->heap_end > jump->to);
-    if (jump->to != UINT64_MAX && jump->heap_end > jump->to) {
+        note_gap(r, jump->from, goes_on);
+    if (goes_on) {
         if (!reopen_heap(r, jump->heap_end)) {
             struct jump next = jumps_at(&r->jumps, r->next_jump);
 
