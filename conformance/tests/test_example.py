@@ -56,11 +56,7 @@ def test_a_loss_in_it_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (
-            "    print(json.dumps(HELLO",
-            "    print('a line')\n    print(json.dumps(HELLO",
-            "the hello: no longer compared: strings, ",
-        ),
+        ('"counts": ["strings", ', '"counts": [', "the hello: no longer compared: strings"),
         ('"references": "exact"', '"references": "resolved"', "the hello: no longer the form of references: exact"),
         ('"unsupported": {', '"unsupported": {"id-size-4": "too small", ', "the hello: no longer supported: id-size-4"),
     ],
@@ -75,6 +71,14 @@ def test_what_was_compared_still_is(old: str, new: str, words: str, tmp_path: Pa
     for update in ([], ["--update"]):
         status, out = run_on_fields(reader, tmp_path, "--failures", str(known), *update)
         assert status == 1 and words in out, out
+
+
+def test_a_line_before_the_hello_is_named(tmp_path: Path) -> None:
+    """Else only the exit status of the reader would count."""
+    status, out = run_on_fields(
+        changed(tmp_path, {"    print(json.dumps(HELLO": "    print('a line')\n    print(json.dumps(HELLO"}), tmp_path
+    )
+    assert status == 1 and "writes something else before its hello: a line" in out
 
 
 def test_another_version_of_ones_own_reader_fails_as_well(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(
             session.stop()
 
     whole = ask("", "")
-    assert whole.outcome == "accepted" and set(whole.digests) == set(calls) and not whole.failed
+    assert whole.outcome == "accepted" and set(whole.digests) == set(calls) and not whole.failed, whole.message
     assert all(one.count for one in whole.digests.values())
     for entry in calls:
         for error, outcome in (("error", "accepted"), ("panic", "crashed")):
