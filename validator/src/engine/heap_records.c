@@ -322,7 +322,8 @@ static bool may_be_record_or_root(struct engine *e)
 
 bool check_subrecords(struct engine *e)
 {
-    uint64_t begin = e->in.offset; /* at least one sub-record is read, so that there is progress */
+    enum { BETWEEN_MARKS = 64 << 10 }; /* so that a stream can go back to the latest ones */
+    uint64_t begin = e->in.offset;     /* at least one sub-record is read, so that there is progress */
 
     while (!e->framing.stopped && !e->resume.pending && e->in.offset < e->position.heap_end) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;
@@ -337,11 +338,14 @@ bool check_subrecords(struct engine *e)
             enter_stretch(&e->heap, stretches_begin(&e->heap.stretches, e->in.offset, e->position.heap_end));
         if (end > e->heap.stretches.due)
             end = e->heap.stretches.due;
+        if (n > BETWEEN_MARKS)
+            n = BETWEEN_MARKS;
         check_plain(e, n < end - e->in.offset ? n : (size_t)(end - e->in.offset));
         if (e->in.offset == e->position.heap_end)
             break;
         if (e->in.offset == jobs_border(e))
             continue;
+        mark(e, false);
         if (!input_need(&e->in, 1) && e->position.heap_end == UINT64_MAX && !end_was_reported(e)) {
             note_length(e);
             break;
