@@ -305,6 +305,25 @@ static void a_pattern_is_no_row_of_roots(void **state)
     }
 }
 
+/* Once a class is known, the IDs of roots are near those of classes. */
+static void a_root_far_from_classes_counts_only_before_one_is_known(void **state)
+{
+    (void)state;
+    for (unsigned id_size = 4; id_size <= 8; id_size += 4)
+        for (unsigned has_classes = 0; has_classes < 2; has_classes++) {
+            uint8_t root[FIXED_MOST] = {0x05};
+            uint64_t last = 0;
+            struct known k;
+
+            learn(&k, id_size, has_classes, true);
+            put_at(root + 1, id_size, 0xf0e0d0c0);
+            assert_int_equal(bits_of_subrecord(&k.file, root, &last), has_classes ? 0 : BITS_OF_ROOT);
+            put_at(root + 1, id_size, 0);
+            assert_int_equal(bits_of_subrecord(&k.file, root, &last), 0);
+            forget(&k);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -315,6 +334,7 @@ int main(void)
         cmocka_unit_test(an_object_of_a_lost_class_needs_one_more_sign),
         cmocka_unit_test(a_class_is_known_that_was_loaded_or_dumped),
         cmocka_unit_test(a_pattern_is_no_row_of_roots),
+        cmocka_unit_test(a_root_far_from_classes_counts_only_before_one_is_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
