@@ -131,8 +131,8 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     if (doubted.count)
         memcpy(f->times, doubted.times, sizeof f->times);
     kind = go_to_way(e, &end, failed_at, failed_at);
-    if (kind == WAY_NONE)
-        return kind;
+    if (kind == WAY_NONE || e->in.offset >= failed_at)
+        return WAY_NONE;
     leave_out_records(e, first, failed_at, failed_at);
     if (doubted.count)
         e->run.sum.skipped = doubted.skipped_before;
@@ -180,10 +180,8 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
         kind = WAY_SUBRECORD;
     else if (go_to(e, failed_at))
         kind = go_back_to_way(e, failed_at, &end, &from);
-    if (kind == WAY_NONE && go_to(e, failed_at)) {
-        kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
-        go_back_into_last(e, kind, failed_at, &from);
-    }
+    if (kind == WAY_NONE && go_to(e, failed_at))
+        kind = go_on_to_way(e, failed_at, &end, &from);
     if (e->framing.stopped) /* the heap dump begins again */
         return true;
     if (kind == WAY_NONE || (!may_be_here && kind == WAY_SUBRECORD && from == failed_at && e->in.offset == failed_at))
@@ -256,7 +254,7 @@ bool resume_unfilled(struct engine *e, uint64_t failed_at)
     if (!e->unfilled || !e->heap.begun || e->framing.last_heap.record_at != at || failed_at <= body ||
         !input_can_go_back(&e->in, body) || !go_to(e, body))
         return false;
-    if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD) {
+    if (go_to_way(e, &end, failed_at, failed_at) != WAY_SUBRECORD || e->in.offset >= failed_at) {
         go_to(e, back);
         return false;
     }

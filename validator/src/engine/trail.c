@@ -27,6 +27,7 @@ void mark(struct engine *e, bool first)
         e->phantoms = (struct phantoms){0};
     }
     add_mark(&e->subrecords, e->in.offset);
+    e->rows[(e->subrecords.count - 1) % MARKS] = e->phantoms.end == e->in.offset ? e->phantoms.at : e->in.offset;
 }
 
 /* Whether the sub-record here is a root that cannot be there. */
@@ -55,12 +56,16 @@ void mark_phantom(struct engine *e, uint64_t size)
     row->end = e->in.offset + size;
 }
 
-/* Phantoms that lead to an offset are left out with what is there: where they begin. */
-static uint64_t before_phantoms(const struct engine *e, uint64_t at)
+/* Phantoms that lead to an offset are left out with what is there: where they begin, if the input can go back to there from the
+ * failure. */
+static uint64_t before_phantoms(const struct engine *e, uint64_t at, uint64_t failed_at)
 {
-    const struct phantoms *row = &e->phantoms;
+    const struct marks *marks = &e->subrecords;
 
-    return row->at < at && at <= row->end ? row->at : at;
+    for (unsigned i = 0; i < MARKS && i < marks->count; i++)
+        if (marks->at[i] == at && (input_can_go_anywhere(&e->in) || failed_at - e->rows[i] <= INPUT_HISTORY))
+            return e->rows[i];
+    return at;
 }
 
 /* ---- The last sub-records before a failure ---- */
@@ -163,19 +168,19 @@ void discard_subrecord(struct engine *e, uint8_t tag)
     *count -= *count > 0;
 }
 
-/* The sub-records from an offset up to the failure are left out. The input stays where it is: objects before it are lost, unless
- * they come again. */
+/* The sub-records from an offset up to *from, the failure or those left out so far, are left out. The input stays where it is:
+ * objects before it are lost, unless they come again. */
 static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t *from, bool come_again)
 {
-    uint64_t here = e->in.offset;
+    uint64_t here = e->in.offset, until = *from;
     struct walk_item item;
 
-    if (first == failed_at)
+    if (first == until)
         return;
     *from = first;
     if (leave_out_items(e, first, failed_at, failed_at) || !go_to(e, first))
         return;
-    while (e->in.offset < failed_at && measure_again(e, failed_at, &item)) {
+    while (e->in.offset < until && measure_again(e, failed_at, &item)) {
         if (!come_again && e->in.offset < here)
             lose_object(e, object_here(e, item.tag));
         discard_subrecord(e, item.tag);
@@ -248,12 +253,12 @@ static bool is_of_no_class(struct engine *e, uint64_t at, uint64_t end)
     size_t size = end - at < fixed ? (size_t)(end - at) : fixed;
     uint64_t root = 0;
 
-    return !knows_no_class(&e->file) && go_to(e, at) && is_object_tag(*e->in.at) && input_need(&e->in, size) >= size &&
+    return !knows_no_class(&e->file) && go_to(e, at) && input_need(&e->in, size) >= size && is_object_tag(*e->in.at) &&
            !bits_of_subrecord(&e->file, e->in.at, &root);
 }
 
 /* Where an object of no class begins, if only roots are between it and the first sub-record that is left out; else where that one
- * begins. The input is at the way, and stays. */
+ * begins. The input stays where it is. */
 static uint64_t before_classless(struct engine *e, const struct trail *trail, uint64_t first)
 {
     uint64_t here = e->in.offset, last = first;
@@ -261,10 +266,16 @@ static uint64_t before_classless(struct engine *e, const struct trail *trail, ui
     for (unsigned i = trail->items.count; i > 0 && trail->items.count - i < LATEST && last == first; i--)
         if (trail->items.at[(i - 1) % MARKS] < first && is_object_tag(trail->tag[(i - 1) % MARKS]))
             last = trail->items.at[(i - 1) % MARKS];
-    if (here - last >= WAY_SIGHT || last == first || !is_of_no_class(e, last, first))
+    if (last < first && !is_of_no_class(e, last, first))
         last = first;
     go_to(e, here);
     return last;
+}
+
+/* The way is here: the sub-records from an offset on are left out, and an object of no class before them that is near. */
+static void leave_out_before_way(struct engine *e, uint64_t classless, uint64_t first, uint64_t failed_at, uint64_t *from)
+{
+    leave_out_from(e, e->in.offset - classless < WAY_SIGHT ? classless : first, failed_at, from, false);
 }
 
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
@@ -274,20 +285,19 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
     uint8_t tag = 0;
     struct trail trail;
 
-    if (!input_can_go_back(&e->in, e->phantoms.at))
-        e->phantoms.end = 0;
     if (!follow_trail(e, failed_at, &trail))
         return WAY_NONE;
     if (trail.doubtful < trail.items.count)
         first = trail.items.at[trail.doubtful % MARKS];
-    first = before_phantoms(e, first);
+    first = before_phantoms(e, first, failed_at);
     if (failed_at <= e->framing.frontier && !may_look_again(&e->framing.looked_again, e->in.offset, failed_at - first))
         return WAY_NONE;
     if (failed_at > e->framing.frontier)
         e->framing.frontier = failed_at;
     if (first < failed_at && input_go_back(&e->in, first))
         kind = go_to_way(e, record_end, failed_at, failed_at);
-    if (kind == WAY_SUBRECORD && is_outreached(e, failed_at, *record_end))
+    /* Roots at the start of a chain are left out, perhaps all of them up to the failure: then none was too long. */
+    if (kind == WAY_SUBRECORD && (e->in.offset >= failed_at || is_outreached(e, failed_at, *record_end)))
         kind = WAY_NONE;
     first = failed_at;
     for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.items.count; i++)
@@ -297,40 +307,45 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
         }
     if (kind == WAY_SUBRECORD && first < failed_at)
         go_to_first_way(e, first, tag, record_end);
+    first = before_phantoms(e, first, failed_at);
     if (kind != WAY_NONE)
-        leave_out_from(e, before_classless(e, &trail, before_phantoms(e, first)), failed_at, from, false);
+        leave_out_before_way(e, before_classless(e, &trail, first), first, failed_at, from);
     return kind;
 }
 
-/* Where sub-records begin in the instance at `last`, and lead to `way`; 0 for nowhere. */
-static uint64_t start_within(struct engine *e, uint64_t last, uint64_t failed_at, uint64_t way)
+/* Whether sub-records begin in the instance at `last`, and lead to the way here: the input is at the first of them then, else it
+ * stays. */
+static bool go_into(struct engine *e, uint64_t last, uint64_t failed_at)
 {
+    uint64_t way = e->in.offset, found = 0;
     struct sight s;
     struct search search;
 
-    if (!go_to(e, last) || *e->in.at != SUB_INSTANCE_DUMP)
-        return 0;
-    s = look_far(e);
-    search = search_in(e, &s, UINT64_MAX);
-    return way - last < s.size ? find_start(&search, 1, failed_at - last, way - last) : 0;
+    if (way - last < WAY_SIGHT && go_to(e, last) && input_need(&e->in, 1) && *e->in.at == SUB_INSTANCE_DUMP) {
+        s = look_far(e);
+        search = search_in(e, &s, UINT64_MAX);
+        found = way - last < s.size ? find_start(&search, 1, failed_at - last, way - last) : 0;
+    }
+    go_to(e, found ? last + found : way);
+    return found;
 }
 
-void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at, uint64_t *from)
+enum way_kind go_on_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
-    uint64_t here = e->in.offset, first = before_phantoms(e, failed_at), last, found = 0;
+    uint64_t classless, last;
+    enum way_kind kind;
     struct trail trail;
 
-    if (!follow_trail(e, failed_at, &trail) || !trail.items.count) {
-        go_to(e, here);
-        return;
-    }
-    last = trail.items.at[(trail.items.count - 1) % MARKS];
-    if (kind == WAY_SUBRECORD && first == failed_at && here - last < WAY_SIGHT)
-        found = start_within(e, last, failed_at, here);
-    if (found)
-        first = last;
-    go_to(e, found ? last + found : here);
-    if (kind != WAY_NONE && !found)
-        first = before_classless(e, &trail, first);
-    leave_out_from(e, first, failed_at, from, false);
+    if (!follow_trail(e, failed_at, &trail))
+        trail.items.count = 0;
+    go_to(e, failed_at);
+    leave_out_from(e, before_phantoms(e, failed_at, failed_at), failed_at, from, false);
+    classless = before_classless(e, &trail, *from);
+    kind = go_to_way(e, record_end, UINT64_MAX, UINT64_MAX);
+    last = trail.items.count ? trail.items.at[(trail.items.count - 1) % MARKS] : failed_at;
+    if (kind == WAY_SUBRECORD && *from == failed_at && last < failed_at && go_into(e, last, failed_at))
+        leave_out_from(e, last, failed_at, from, false);
+    else if (kind != WAY_NONE)
+        leave_out_before_way(e, classless, *from, failed_at, from);
+    return kind;
 }

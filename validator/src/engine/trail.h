@@ -19,10 +19,10 @@ void discard_subrecord(struct engine *e, uint8_t tag);
  * first sub-record that is left out with it, and *record_end moves. Else the input is anywhere. */
 bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
-/* The way was found here, directly after the failure or later, or nowhere, as the kind says. What is before the failure is left
- * out, from *from on, in three cases. Roots that cannot be there. An instance in which bytes are missing, so that it took the first
- * bytes of the next sub-record for its own: sub-records begin within it that lead exactly here. Then the input goes back to the
- * first of them. Or, before these roots or the failure, an object of no known class: its header is damaged. */
-void go_back_into_last(struct engine *e, enum way_kind kind, uint64_t failed_at, uint64_t *from);
+/* Goes on to the way, from the failure on, where the input is. What is before the failure is left out, from *from on, in three
+ * cases. Roots that cannot be there. An instance in which bytes are missing, so that it took the first bytes of the next sub-record
+ * for its own: sub-records begin within it that lead exactly to the way. Then the input is at the first of them. Or, before these
+ * roots or the failure, an object of no known class: its header is damaged. */
+enum way_kind go_on_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
 #endif
