@@ -150,6 +150,12 @@ static void put_array_head(struct draw *d, uint32_t elements, unsigned type)
     put(&d->b, 1, type);
 }
 
+static void put_segment(struct draw *d)
+{
+    close_record(&d->b, d->record);
+    d->record = open_record(&d->b, TAG_HEAP_DUMP_SEGMENT);
+}
+
 static void begin_heap(struct draw *d, unsigned id_size)
 {
     *d = (struct draw){.id_size = id_size, .wrong = NONE};
@@ -171,7 +177,7 @@ static void begin_heap(struct draw *d, unsigned id_size)
         put_id(d, FIRST_NAME);
         close_record(&d->b, body);
     }
-    d->record = open_record(&d->b, TAG_HEAP_DUMP);
+    d->record = open_record(&d->b, TAG_HEAP_DUMP_SEGMENT);
     put_class_head(d, FIRST_CLASS, 0, FIELDS);
     for (unsigned i = 0; i < FIELDS; i++) {
         put_id(d, FIRST_NAME + i);
@@ -179,6 +185,8 @@ static void begin_heap(struct draw *d, unsigned id_size)
     }
     for (unsigned i = 1; i < CLASSES; i++)
         put_class_head(d, FIRST_CLASS + i, FIRST_CLASS, 0);
+    if (heads()) /* the classes do not precede the failure */
+        put_segment(d);
 }
 
 static void end_heap(struct draw *d)
@@ -432,6 +440,7 @@ static void assert_left_out(const struct draw *d, unsigned first, size_t to)
 {
     const size_t from = first < d->passed.count ? d->passed.list[first].at : d->failed_at;
     struct account file = check_memory(&d->b, false), stream = check_memory(&d->b, true), blocks = check_blocks(&d->b);
+    static const char *const twice[] = {"OBJ-004", "OBJ-005", "CLS-009"};
     size_t count;
     const struct jump jump = jump_of(d, 0, &count);
 
@@ -442,6 +451,9 @@ static void assert_left_out(const struct draw *d, unsigned first, size_t to)
     }
     assert_int_equal(file.summary.skipped, to - from);
     assert_counts(d, first, to, &file.summary);
+    assert_int_equal(file.totals[hprof_rule_find("REC-013")], 1);
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++)
+        assert_int_equal(file.totals[hprof_rule_find(twice[i])], 0);
     assert_string_equal(file.without_offsets, stream.without_offsets);
     assert_string_equal(file.all, blocks.all);
     account_free(&file);
@@ -499,6 +511,54 @@ static void what_precedes_a_failure_is_left_out(void **state)
     }
     assert_in_range(back, DRAWS / 10, DRAWS / 2);
     assert_true(rows && classless);
+}
+
+/* A phantom, and roots up to the failure. A root that begins in the next 32 bytes is left out with it, and nothing else is. */
+static void roots_near_a_phantom_are_left_out(void **state)
+{
+    static const unsigned extra[] = {0, 4, 8}; /* bytes after the ID: of a sticky class, a thread block, a frame */
+    static const uint8_t tags[] = {SUB_ROOT_STICKY_CLASS, SUB_ROOT_THREAD_BLOCK, SUB_ROOT_JAVA_FRAME};
+    unsigned left_out = 0, at_border = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 2; i++) {
+        struct draw d;
+        unsigned first;
+        size_t end;
+
+        begin_heap(&d, heads() ? 8 : 4);
+        put_sub(&d, &d.passed, OBJECT_ARRAY);
+        first = d.passed.count;
+        put_sub(&d, &d.passed, PHANTOM);
+        end = d.b.size;
+        for (unsigned n = below(6); n--;) {
+            const unsigned kind = below(3);
+            struct sub *root = add(&d, &d.passed, ROOT);
+
+            put(&d.b, 1, tags[kind]);
+            put_id(&d, id_of_class());
+            for (unsigned m = extra[kind]; m; m -= 4)
+                put(&d.b, 4, 0x40); /* no thread is known */
+            root->end = d.b.size;
+            at_border += root->at - end == NEAR;
+        }
+        if (!below(8)) {
+            add(&d, &d.passed, CLASS);
+            put_class_head(&d, FIRST_CLASS + CLASSES, FIRST_CLASS, 0);
+            d.passed.list[d.passed.count - 1].end = d.b.size;
+        }
+        fail_here(&d, 1 + below(40));
+        if (d.passed.list[d.passed.count - 1].kind == CLASS || d.passed.list[d.passed.count - 1].at >= end + NEAR)
+            first = d.passed.count;
+        left_out += first < d.passed.count;
+        end = d.b.size;
+        put_chain(&d, &d.after);
+        end_heap(&d);
+        assert_left_out(&d, first, end);
+        end_draw(&d);
+    }
+    assert_in_range(left_out, DRAWS / 8, DRAWS / 2 - 20);
+    assert_true(at_border);
 }
 
 /* The last object is an instance of the size of its class. It lacks bytes, and takes the first ones of the next sub-records in their
@@ -603,6 +663,10 @@ static void a_stream_goes_back_as_far_as_a_file(void **state)
 
             put_array_head(&d, elements, SHORT);
             put_zeros(&d, elements * 2);
+        }
+        for (unsigned large = heads() ? 0 : below(6); large--;) {
+            put_array_head(&d, MIB / 8, SHORT);
+            put_zeros(&d, MIB / 4);
         }
         put_wrong(&d, PRIMITIVE_ARRAY, below(5));
         put_chain(&d, &d.after);
@@ -721,6 +785,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_marks_are_kept),
         cmocka_unit_test(what_precedes_a_failure_is_left_out),
+        cmocka_unit_test(roots_near_a_phantom_are_left_out),
         cmocka_unit_test(an_instance_that_lacks_bytes_is_left_out),
         cmocka_unit_test(what_lies_far_before_the_way_is_read),
         cmocka_unit_test(a_stream_goes_back_as_far_as_a_file),
