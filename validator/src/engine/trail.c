@@ -74,8 +74,8 @@ static uint64_t before_phantoms(const struct engine *e, uint64_t at, uint64_t fa
 struct trail {
     struct marks items;
     uint8_t tag[MARKS];
-    bool has_size_of_class[MARKS], is_plausible_root[MARKS]; /* a root is never too long */
-    unsigned doubtful; /* from this one on, of the latest ones: the one before it is one of these */
+    bool has_size_of_class[MARKS];
+    unsigned doubtful; /* from this one on, of the latest ones: the one before it has the size of its class */
 };
 
 static bool has_size_of_class(struct engine *e)
@@ -92,25 +92,24 @@ static bool has_size_of_class(struct engine *e)
 }
 
 /* The sub-record in the window becomes the last of the trail. */
-static void add_to_trail(struct engine *e, struct trail *trail, uint64_t size)
+static void add_to_trail(struct engine *e, struct trail *trail)
 {
     unsigned i = trail->items.count % MARKS;
 
     trail->tag[i] = *e->in.at;
     trail->has_size_of_class[i] = has_size_of_class(e);
-    trail->is_plausible_root[i] = !is_object_tag(*e->in.at) && !is_phantom(e, size);
     add_mark(&trail->items, e->in.offset);
 }
 
-/* Roots at the start of the latest items are not doubted, nor what an instance of the size of its class ends. How many items the
- * trail has beyond these depends on how the dump was read. */
+/* What an instance of the size of its class ends is not doubted. How many items the trail has beyond the latest ones depends on how
+ * the dump was read. */
 static void doubt_latest(struct trail *trail)
 {
     unsigned count = trail->items.count;
 
     trail->doubtful = count > LATEST ? count - LATEST : 0;
     for (unsigned i = trail->doubtful; i < count; i++)
-        if (trail->has_size_of_class[i % MARKS] || (trail->doubtful == i && trail->is_plausible_root[i % MARKS]))
+        if (trail->has_size_of_class[i % MARKS])
             trail->doubtful = i + 1;
 }
 
@@ -136,7 +135,7 @@ static bool follow_trail(struct engine *e, uint64_t failed_at, struct trail *tra
     while (e->in.offset < failed_at) {
         if (!measure_again(e, failed_at, &item))
             return false;
-        add_to_trail(e, trail, item.size);
+        add_to_trail(e, trail);
         look_for_stripped_array(e);
         input_skip(&e->in, item.size);
     }
