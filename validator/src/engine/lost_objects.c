@@ -58,7 +58,7 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
 
     if (is_object_tag(tag) && tag != SUB_PRIMITIVE_ARRAY_DUMP)
         return t->missing + t->unnamed > t->defined;
-    return t->missing > t->defined && (t->missing >= t->unnamed / 4 || (double)t->missing > more_than_chance * by_chance);
+    return t->missing > t->defined && (t->missing * 4 >= t->unnamed || (double)t->missing > more_than_chance * by_chance);
 }
 
 static void tally_object(struct engine *e, struct tally *t, uint8_t tag, uint64_t id)
