@@ -798,6 +798,72 @@ static void damage_within_what_was_too_long_costs_itself(void **state)
     }
 }
 
+/* Some bytes are written again after themselves. The sub-record that crosses the beginning of the second copy goes on in it, and
+ * nothing is lost. They are sought by the 32 bytes at the failure, and by those 64 bytes after it. */
+static void bytes_that_are_there_twice_are_passed(void **state)
+{
+    enum { LEAST = 64, PROBE = 32, HEAD = 64 };
+    unsigned passed = 0, small = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        struct draw d;
+        struct bytes whole;
+        struct account as_was, file, stream;
+        size_t size, from, rest;
+        const struct sub *crossing;
+        struct jump jump;
+        size_t count;
+
+        begin_heap(&d, heads() ? 8 : 4);
+        while (d.passed.count < 100) {
+            static const enum kind kinds[] = {INSTANCE, INSTANCE, ROOT, PRIMITIVE_ARRAY}; /* few bytes are alike */
+
+            put_sub(&d, &d.passed, kinds[below(4)]);
+        }
+        whole = d.b;
+        d.b = (struct bytes){0};
+        crossing = &d.passed.list[20 + below(20)];
+        rest = 1 + below(crossing->kind == INSTANCE ? FIELDS_SIZE : d.id_size); /* its size is not in the second copy */
+        from = crossing->end - rest;
+        size = below(4) ? LEAST - 8 + below(16) : LEAST + below(200);
+        if (crossing->kind > ROOT || is_subrecord_tag(whole.at[crossing->end - size])) { /* lengths would lead on */
+            free(whole.at);
+            continue;
+        }
+        append(&d.b, whole.at, from);
+        append(&d.b, whole.at + from - size, whole.size - (from - size));
+        d.failed_at = from + rest;
+        end_heap(&d);
+        put_at(whole.at + d.record - 4, 4, whole.size - d.record);
+        put_at(d.b.at + d.record - 4, 4, whole.size - d.record); /* as the producer wrote it */
+        append(&whole, d.b.at + d.b.size - RECORD_HEADER_SIZE, RECORD_HEADER_SIZE);
+        as_was = check_memory(&whole, false);
+        file = check_memory(&d.b, false);
+        stream = check_memory(&d.b, true);
+        jump = jump_of(&d, 0, &count);
+        if (size >= LEAST && rest + PROBE <= size) {
+            assert_int_equal(count, 1);
+            assert_int_equal(jump.to - jump.from, size);
+            assert_in_range(jump.from, crossing->at, crossing->end); /* bytes after the copies may be alike */
+            assert_memory_equal(file.summary.subrecord_counts, as_was.summary.subrecord_counts,
+                                sizeof file.summary.subrecord_counts);
+            assert_int_equal(file.summary.skipped, size);
+            passed++;
+        } else if (size < LEAST) {
+            assert_true(count != 1 || jump.from != crossing->at || jump.to - jump.from != size);
+            small++;
+        }
+        assert_string_equal(file.without_offsets, stream.without_offsets);
+        account_free(&as_was);
+        account_free(&file);
+        account_free(&stream);
+        free(whole.at);
+        end_draw(&d);
+    }
+    assert_true(passed > DRAWS / 10 && small > DRAWS / 20);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -816,6 +882,7 @@ int main(void)
         cmocka_unit_test(what_lies_far_before_the_way_is_read),
         cmocka_unit_test(a_stream_goes_back_as_far_as_a_file),
         cmocka_unit_test(a_chain_directly_after_the_failure_leads_further),
+        cmocka_unit_test(bytes_that_are_there_twice_are_passed),
         cmocka_unit_test(damage_within_what_was_too_long_costs_itself),
     };
 
