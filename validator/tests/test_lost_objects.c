@@ -14,8 +14,10 @@
 #include "format/tags.h"
 
 enum {
-    DRAWS = 600,
+    DRAWS = 2000,
     CLASSES = 40,
+    LOST_CLASSES = 10,
+    FIRST_LOST = 0x1a407040, /* of those that are loaded, and whose dump is lost */
     FIRST_CLASS = 0x1a404040,
     LONG = 11,
     OBJECTS_MOST = 100,
@@ -25,7 +27,7 @@ enum {
     MIB = 1 << 20
 };
 
-enum container { ARRAY, CLASS, INSTANCE, OBJECT_ARRAY, CONTAINERS };
+enum container { ARRAY, CLASS, INSTANCE, OBJECT_ARRAY, WAITING_INSTANCE, CONTAINERS };
 
 struct object {
     size_t at;
@@ -43,6 +45,7 @@ struct draw {
     unsigned read_count, lost_count;
     size_t container, head; /* what takes the lost ones, and its elements or entries */
     unsigned width;         /* of these */
+    unsigned classes;       /* that are lost */
     unsigned nowhere;       /* objects that are named and dumped nowhere */
 };
 
@@ -74,6 +77,8 @@ static void begin_heap(struct draw *d)
     put_string(&d->b, 0x40, "[A");
     for (unsigned i = 0; i < CLASSES; i++)
         put_class(&d->b, 1 + i, FIRST_CLASS + i, 0x40);
+    for (unsigned i = 0; i < LOST_CLASSES; i++)
+        put_class(&d->b, 1 + CLASSES + i, FIRST_LOST + i, 0x40);
     d->record = open_record(&d->b, TAG_HEAP_DUMP_SEGMENT);
     for (unsigned i = 0; i < CLASSES; i++)
         put_class_dump(&d->b, FIRST_CLASS + i, i ? FIRST_CLASS : 0, 0);
@@ -111,11 +116,17 @@ static void put_lost(struct draw *d, unsigned count)
         *o = (struct object){.at = d->b.size, .is_again = d->read_count && !below(4)};
         o->is_named = !o->is_again && !below(named);
         o->id = o->is_again ? d->read[below(d->read_count)].id : id_of(d->next++);
-        o->bits = put_object(d, o->id, heads() || d->width == 8);
+        if (!o->is_again && d->width < 8 && d->classes < LOST_CLASSES && !below(4)) {
+            o->id = FIRST_LOST + d->classes++;
+            put_class_dump(&d->b, o->id, FIRST_CLASS, 0);
+            o->bits = 40;
+        } else {
+            o->bits = put_object(d, o->id, heads() || d->width == 8);
+        }
     }
 }
 
-/* Its count is that of what follows, up to close_container(). */
+/* Its count is that of what follows, up to close_container(). An instance is of a class that is not dumped, or later. */
 static void open_container(struct draw *d, enum container kind)
 {
     static const struct {
@@ -134,14 +145,14 @@ static void open_container(struct draw *d, enum container kind)
     } else if (kind == CLASS) {
         put_class_dump(&d->b, FIRST_CLASS + CLASSES, FIRST_CLASS, 0);
     } else {
-        put_instance(&d->b, id_of(d->next++), FIRST_CLASS + CLASSES, 0); /* of a class that is not dumped */
+        put_instance(&d->b, id_of(d->next++), FIRST_CLASS + CLASSES, 0);
     }
     d->head = d->b.size;
 }
 
 static void close_container(struct draw *d, enum container kind)
 {
-    static const size_t before[CONTAINERS] = {5, 2, 4, 12};
+    static const size_t before[CONTAINERS] = {5, 2, 4, 12, 4};
     const size_t entry = kind == CLASS ? 9 : d->width, more = (entry - (d->b.size - d->head) % entry) % entry, end = d->b.size;
 
     put_junk(&d->b, more); /* goes to the start */
@@ -178,7 +189,7 @@ static bool are_lost(const struct draw *d, unsigned first, unsigned end, enum co
 {
     const double more_than_chance = 4;
     unsigned missing = 0, unnamed = 0, again = 0, all_missing = d->nowhere;
-    double all = d->read_count + 2; /* the container, and the array that names them */
+    double all = d->read_count + 1 + (d->container != 0); /* with the array that names them */
 
     for (unsigned i = 0; i < d->lost_count; i++)
         all_missing += d->lost[i].is_named;
@@ -187,7 +198,7 @@ static bool are_lost(const struct draw *d, unsigned first, unsigned end, enum co
         missing += d->lost[i].is_named;
         unnamed += !d->lost[i].is_again && !d->lost[i].is_named;
     }
-    if (!all_missing && kind <= CLASS) /* the class of an instance is missing, too, and what an array takes for IDs */
+    if (!all_missing && kind != INSTANCE && kind != OBJECT_ARRAY) /* a class is missing, too, or what is taken for IDs */
         return false;
     if (kind != ARRAY)
         return missing + unnamed > again;
@@ -256,12 +267,12 @@ static void what_a_sub_record_takes_is_found(void **state)
 
     (void)state;
     for (unsigned i = 0; i < DRAWS; i++) {
-        static const unsigned most[] = {MOST, MOST, 9};
+        static const unsigned most[CONTAINERS] = {MOST, MOST, 9, 0, 9}; /* of a long instance reading fails */
         const enum container kind = below(CONTAINERS);
         struct found f;
         struct draw d;
         unsigned first;
-        bool is_found;
+        bool is_found, is_mended;
 
         begin_heap(&d);
         put_read(&d, below(MOST));
@@ -269,10 +280,12 @@ static void what_a_sub_record_takes_is_found(void **state)
         if (kind == OBJECT_ARRAY)
             put(&d.b, 8, 0);
         else
-            put_junk(&d.b, below(20));
+            put_junk(&d.b, below(20) * !(kind == WAITING_INSTANCE && heads()));
         put_lost(&d, kind == OBJECT_ARRAY ? 4 + 4 * below(2) : 1 + below(most[kind])); /* whole elements */
         close_container(&d, kind);
         put_read(&d, 4 + below(MOST));
+        if (kind == WAITING_INSTANCE)
+            put_class_dump(&d.b, FIRST_CLASS + CLASSES, FIRST_CLASS, 0);
         d.nowhere = heads() ? 0 : below(2 * MOST);
         end_heap(&d);
         first = first_lost(&d, 0, d.width);
@@ -280,9 +293,10 @@ static void what_a_sub_record_takes_is_found(void **state)
         f = check(&d);
         assert_int_equal(f.count, is_found);
         assert_int_equal(f.without.found_lost, is_found);
+        is_mended =
+            kind == ARRAY || kind == OBJECT_ARRAY || (is_found && kind == WAITING_INSTANCE && d.lost[first].at == d.head);
         if (is_found)
-            assert_jump(f.first, d.container, d.lost[first].at, kind == CLASS || kind == INSTANCE,
-                        kind == CLASS || kind == INSTANCE ? end_of_record(&d) : 0);
+            assert_jump(f.first, d.container, d.lost[first].at, !is_mended, is_mended ? 0 : end_of_record(&d));
         found[kind] += is_found;
         all[kind]++;
         free(d.b.at);
@@ -366,10 +380,11 @@ static void a_header_ends_the_search(void **state)
 
         begin_heap(&d);
         open_container(&d, ARRAY);
-        if (has_header)
-            put_header(&d.b);
-        while (zeros--)
-            put(&d.b, 1, 0);
+        for (size_t at = has_header ? below((uint32_t)zeros + 1) : SIZE_MAX, n = 0; n <= zeros; n++)
+            if (n == at)
+                put_header(&d.b);
+            else
+                put(&d.b, 1, 0);
         put_lost(&d, 1);
         close_container(&d, ARRAY);
         d.lost[0].is_named = true;
@@ -378,6 +393,8 @@ static void a_header_ends_the_search(void **state)
         f = check(&d);
         if ((d.lost[0].at - d.head) % d.width == 0)
             assert_int_equal(f.count, !has_header);
+        if (f.count)
+            assert_jump(f.first, d.container, d.lost[0].at, false, 0);
         free(d.b.at);
     }
 }
