@@ -368,7 +368,7 @@ static void damage_in_what_an_array_takes_costs_itself(void **state)
     assert_in_range(alone, DRAWS / 20, DRAWS - DRAWS / 10);
 }
 
-/* All bytes of what an array takes are searched, however many precede the first object; but not those after the header of a dump. */
+/* All bytes of what an array takes are searched, however many precede the first object; not those after the header of a dump. */
 static void a_header_ends_the_search(void **state)
 {
     (void)state;

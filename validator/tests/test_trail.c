@@ -71,6 +71,7 @@ struct sub {
     enum kind kind;
     size_t at, end;
     unsigned bits;
+    unsigned object; /* its number */
 };
 
 struct subs {
@@ -113,13 +114,17 @@ static uint64_t id_of_class(void)
     return FIRST_CLASS + below(CLASSES);
 }
 
-static void put_next_id(struct draw *d)
+static uint64_t id_of(unsigned object)
 {
     enum { MOST = 0x40 };
-    unsigned n = d->objects++;
 
-    assert_true(n < MOST * MOST);
-    put_id(d, 0x1a504040 + n / MOST * 0x100 + n % MOST);
+    assert_true(object < MOST * MOST);
+    return 0x1a504040 + object / MOST * 0x100 + object % MOST;
+}
+
+static void put_next_id(struct draw *d)
+{
+    put_id(d, id_of(d->objects++));
 }
 
 /* That of no class, and not near one. */
@@ -201,7 +206,7 @@ static struct sub *add(struct draw *d, struct subs *to, enum kind kind)
     struct sub *s = &to->list[to->count++];
 
     assert_true(to->count <= SUBS_MOST);
-    *s = (struct sub){kind, d->b.size, 0, d->id_size == 8 ? bits_of_8[kind] : bits_of_4[kind]};
+    *s = (struct sub){kind, d->b.size, 0, d->id_size == 8 ? bits_of_8[kind] : bits_of_4[kind], d->objects};
     return s;
 }
 
@@ -293,7 +298,7 @@ static size_t put_wrong_head(struct draw *d, enum kind kind)
 
 /* A sub-record that is too long takes those after it for its own bytes, up to within an array. Some elements of that look like
  * sub-records. Then reading fails. */
-static void put_wrong(struct draw *d, enum kind kind, unsigned others)
+static void put_wrong(struct draw *d, enum kind kind, unsigned others, bool may_be_wrong)
 {
     const unsigned fakes = below(12);
     struct sub *s;
@@ -314,7 +319,7 @@ static void put_wrong(struct draw *d, enum kind kind, unsigned others)
     s->end = d->b.size;
     put_at(d->b.at + head - (kind == CLASS ? 2 : kind == INSTANCE ? 4 : 5), kind == CLASS ? 2 : 4, (s->end - head) / entry);
     for (unsigned i = 0; i < fakes; i++)
-        put_sub(d, &d->passed, any_kind(true));
+        put_sub(d, &d->passed, any_kind(may_be_wrong));
     d->failed_at = d->b.size;
     put_junk(d, 1 + below(40));
     put_junk(d, (d->b.size - array - d->id_size) % 2);
@@ -488,7 +493,7 @@ static void what_precedes_a_failure_is_left_out(void **state)
         for (unsigned n = below(16); n--;)
             put_sub(&d, &d.passed, any_kind(below(4)));
         if (heads())
-            put_wrong(&d, too_long[below(3)], below(3));
+            put_wrong(&d, too_long[below(3)], below(3), true);
         else
             fail_here(&d, 1 + below(40));
         first = d.passed.count;
@@ -509,6 +514,66 @@ static void what_precedes_a_failure_is_left_out(void **state)
     }
     assert_in_range(back, DRAWS / 10, DRAWS / 2);
     assert_true(rows && classless);
+}
+
+static bool is_object(const struct sub *s)
+{
+    return s->kind == INSTANCE || s->kind == OBJECT_ARRAY || s->kind == PRIMITIVE_ARRAY;
+}
+
+/* A class names all objects by its static fields. */
+static void put_names(struct draw *d)
+{
+    const size_t class = d->b.size;
+    const struct subs *lists[] = {&d->passed, &d->after};
+    unsigned names = 0;
+
+    put_class_head(d, FIRST_CLASS + CLASSES + 1, FIRST_CLASS, 0);
+    d->b.size -= 4; /* the numbers of static fields and of fields */
+    put(&d->b, 2, 0);
+    for (unsigned l = 0; l < 2; l++)
+        for (unsigned i = 0; i < lists[l]->count; i++)
+            if (is_object(&lists[l]->list[i]) && (l || i <= d->wrong)) {
+                put_id(d, FIRST_NAME);
+                put(&d->b, 1, 2);
+                put_id(d, id_of(lists[l]->list[i].object));
+                names++;
+            }
+    put_at(d->b.at + class + 1 + 7 * d->id_size + 4 + 4 + 2, 2, names);
+    put(&d->b, 2, 0);
+}
+
+/* What was left out and is not read again. */
+static void objects_that_are_left_out_are_missing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        unsigned first, missing = 0;
+        struct draw d;
+        struct account a;
+        size_t to;
+
+        begin_heap(&d, heads() ? 8 : 4);
+        for (unsigned n = below(16); n--;)
+            put_sub(&d, &d.passed, any_kind(false));
+        put_wrong(&d, PRIMITIVE_ARRAY, below(3), false);
+        first = d.passed.count;
+        to = d.b.size;
+        if (d.wrong >= first_doubted_of(&d)) {
+            first = d.wrong;
+            to = d.after.list[0].at;
+        }
+        for (unsigned n = 0; n < d.after.count; n++)
+            missing += d.after.list[n].at < to && is_object(&d.after.list[n]);
+        missing += first == d.wrong;
+        put_chain(&d, &d.after);
+        put_names(&d);
+        end_heap(&d);
+        a = check_memory(&d.b, false);
+        assert_int_equal(a.summary.missing_objects, missing);
+        account_free(&a);
+        end_draw(&d);
+    }
 }
 
 /* A phantom, and roots up to the failure. A root that begins in the next 32 bytes is left out with it, and nothing else is. */
@@ -559,8 +624,8 @@ static void roots_near_a_phantom_are_left_out(void **state)
     assert_true(at_border);
 }
 
-/* The last object is an instance of the size of its class. It lacks bytes, and takes the first ones of the next sub-records in their
- * place. These are read if they have 32 bits, up to the way. */
+/* The last object is an instance of the size of its class. It lacks bytes, and takes the first ones of the next sub-records in
+ * their place. These are read if they have 32 bits, up to the way. */
 static void an_instance_that_lacks_bytes_is_left_out(void **state)
 {
     enum { LEAST = 32 };
@@ -693,7 +758,7 @@ static void a_stream_goes_back_as_far_as_a_file(void **state)
             put_array_head(&d, MIB / 8, SHORT);
             put_zeros(&d, MIB / 4);
         }
-        put_wrong(&d, PRIMITIVE_ARRAY, below(5));
+        put_wrong(&d, PRIMITIVE_ARRAY, below(5), true);
         put_chain(&d, &d.after);
         end_heap(&d);
         file = check_memory(&d.b, false);
@@ -753,8 +818,8 @@ static void a_chain_directly_after_the_failure_leads_further(void **state)
     }
 }
 
-/* A sub-record of 4 KiB or more is too long, and there is other damage in what it takes. That costs itself, unless it is in an array:
- * an array may hold a dump. */
+/* A sub-record of 4 KiB or more is too long, and there is other damage in what it takes. That costs itself, unless it is in an
+ * array: an array may hold a dump. */
 static void damage_within_what_was_too_long_costs_itself(void **state)
 {
     enum { WORTH = 1 << 12 };
@@ -876,6 +941,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_marks_are_kept),
         cmocka_unit_test(what_precedes_a_failure_is_left_out),
+        cmocka_unit_test(objects_that_are_left_out_are_missing),
         cmocka_unit_test(roots_near_a_phantom_are_left_out),
         cmocka_unit_test(an_instance_that_lacks_bytes_is_left_out),
         cmocka_unit_test(a_root_that_lacks_bytes_is_left_out),
