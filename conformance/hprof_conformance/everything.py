@@ -23,7 +23,7 @@ from hprof_corpus.digest import class_name
 
 PATIENCE = 120.0
 _ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8"}  # names of class files are not ASCII
-_OLD = ("Program", "Everything", "Odd")  # what a JVM of Java 8 loads
+_OLD = ("Program", "Everything", "Odd", "Large")  # what a JVM of Java 8 loads
 _HISTOGRAM = re.compile(r"\s*\d+:\s+(\d+)\s+\d+\s+(\S+)")
 
 
@@ -85,7 +85,7 @@ def _in_time(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 class Program:
-    """Everything.java or Odd.java, running."""
+    """Everything.java, Odd.java or Large.java, running."""
 
     def __init__(self, jvm: Jvm, process: subprocess.Popen[str], log: Path, said: list[Fact]) -> None:
         self.jvm = jvm

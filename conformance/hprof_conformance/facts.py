@@ -25,7 +25,9 @@ class Fact:
     """A line of Program.java: class NAME COUNT, hidden NAME COUNT (a hidden class's name goes on with +), loaded NAME COUNT,
     text TEXT, chain CLASS NUMBER NEXT LENGTH, static CLASS NAME VALUE, field CLASS NAME VALUE (of each instance), elements NAME
     BYTES (of an array), array NAME LENGTH, refers CLASS NAME OTHER BYTES (a field, or the element of that number, to an object of
-    another class whose fields are these bytes). Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
+    another class whose fields are these bytes), members NAME CLASS LENGTH (an array of so many different objects of a class),
+    counting NAME LENGTH (an array whose elements are 1, 2, ...), frames CLASS COUNT (objects that frames refer to), strings PREFIX
+    COUNT (records of strings that begin with it and go on). Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
 
     kind: str
     words: list[str]
@@ -138,6 +140,30 @@ class _Heap:
             for one in self._dump.objects
             if isinstance(one, ObjectArray) and one.class_id in arrays and int(place) < len(one.elements)
         }
+
+    def has_members(self, name: str, members: str, length: int) -> bool:
+        arrays, ids = self.classes.get(class_name(name), []), {one.id for one in self.of(members)}
+        return any(
+            isinstance(one, ObjectArray) and one.class_id in arrays and len(set(one.elements) & ids) == len(one.elements) == length
+            for one in self._dump.objects
+        )
+
+    def counts(self, name: str, length: int) -> bool:
+        """Whether such an array has the elements 1, 2, ..., each cut to its size."""
+        for one in self._arrays(name):
+            if one.length == length and one.bytes is not None:
+                size = len(one.bytes) // length
+                if one.bytes == b"".join((n % (1 << 8 * size)).to_bytes(size, "big") for n in range(1, length + 1)):
+                    return True
+        return False
+
+    def in_frames(self, name: str) -> int:
+        """How many objects frames refer to."""
+        return len({one for kind, one in self._dump.roots if kind == "ROOT_JAVA_FRAME"} & {one.id for one in self.of(name)})
+
+    def strings(self, prefix: str) -> int:
+        """The prefix itself may be a string of the program, too."""
+        return sum(one.startswith(prefix) and one != prefix for one in self._content.strings.values())
 
     def has_array(self, name: str, length: int) -> bool:
         return any(one.length == length for one in self._arrays(name))
@@ -262,6 +288,15 @@ def _difference(fact: Fact, heap: _Heap, texts: Counter[str], objects: Counter[s
             place, other, expected = words
             values = sorted(one.bytes.hex() for one in heap.of(other) if one.id in heap.referred(name, place))
             return unless(values == [expected], f"{shown}.{place}", ", ".join(values) or "none", f"{other} of {expected}")
+        case "members":
+            right = heap.has_members(name, words[0], int(words[1]))
+            return unless(right, f"{name} of {words[1]} {words[0].replace('/', '.')}", "none", "one")
+        case "counting":
+            return unless(heap.counts(name, int(words[0])), f"{name} that counts to {words[0]}", "none", "one")
+        case "frames":
+            return number(heap.in_frames(name), f"{shown} in frames", words[0])
+        case "strings":
+            return number(heap.strings(name), f"strings that begin with {name!a}", words[0])
         case "array":
             return unless(heap.has_array(name, int(words[0])), f"{name} of {words[0]} elements", "none", "one")
         case "dumps":

@@ -44,7 +44,8 @@ def unpacked(file: Path, member: str) -> bytes:
     """A gzip dump is kept as the producer wrote it. Raises LZMAError or TarError for a damaged file."""
     if member:
         with tarfile.open(file, "r:xz") as archive:
-            stream = archive.extractfile(member)
+            # By a name of its own, tarfile would unpack the whole archive, with what follows the member.
+            stream = archive.extractfile(next(one for one in archive if one.name == member))
             assert stream is not None  # no folder
             return stream.read()
     return lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()

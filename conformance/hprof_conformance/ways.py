@@ -29,6 +29,7 @@ from hprof_corpus.walk import FramingError
 
 SMALL = "small"  # with smaller arrays, for conformance/gold; also small-gz
 HUGE = "huge"  # a dump of more than 2 GB, only on demand
+LARGE = "large"  # Large.java
 VALUES = "values"  # a program with value classes, which its own JDK compiles
 ODD = "odd-"  # a kind of Odd.java alone, such as odd-nan
 ALL_ODD = "odd-all"  # Everything.java with all of them
@@ -107,6 +108,8 @@ class Setting:
         size = way.removesuffix("-gz")
         if way == VALUES:
             return "Values", []
+        if way == LARGE:
+            return "Large", []
         if way == ALL_ODD:
             return "Everything", [SMALL, *KINDS_OF_ODD.values()]
         if way.startswith(ODD):
@@ -192,8 +195,8 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
     folder, file = setting.place(way)
     jvm = setting.jvm
     options = ["-Xmx512m", *setting.producer.options.get(way, [])]
-    is_small = way.startswith((SMALL, ODD))
-    if is_small:
+    is_kept = way.startswith((SMALL, ODD, LARGE))
+    if is_kept:
         options += _ALIKE
     if way == "out-of-memory":
         options = ["-Xmx64m", "-XX:+HeapDumpOnOutOfMemoryError", f"-XX:HeapDumpPath={jvm.inside(file)}"]
@@ -207,7 +210,7 @@ def _hotspot_way(setting: Setting, classes: Path, way: str) -> Dump:
         classes = _jar(classes, folder)
         options += _archive(setting, classes, folder, way, options)
     main, arguments = setting.program(way)
-    with program(jvm, classes, options, folder, *arguments, main=main, through=steady() if is_small else ()) as one:
+    with program(jvm, classes, options, folder, *arguments, main=main, through=steady() if is_kept else ()) as one:
         said = one.facts
         if way == "mxbean":
             one.send(f"dump {jvm.inside(file)}")

@@ -157,6 +157,42 @@ def test_an_element_that_refers_to_another_object(element: str, found: str, tmp_
     assert said.startswith(found) and bool(said) == bool(found)
 
 
+NODES = (
+    HEAP.replace(
+        "segment {", 'utf8 $Nodes "[LNode;"\nload-class serial 4 class @Nodes name $Nodes\ntrace serial 1 thread 1 [ ]\nsegment {'
+    )
+    .replace("}\nend\n", "  class-dump @Nodes super @Object\n  object-array-dump @all class @Nodes [ @a @b @c ]\n}\nend\n")
+    .replace("}\nend\n", "  primitive-array-dump @i type byte [ 0x010203 ]\n  primitive-array-dump @j type short [ 1 2 ]\n}\nend\n")
+    .replace("}\nend\n", "  root-java-frame @a thread 1 frame 0\n  root-java-frame @b thread 1 frame 0\n}\nend\n")
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (("segment {", "segment {"), ""),
+        (("[ @a @b @c ]", "[ @a @b @b ]"), "[LNode; of 3 Node: none"),
+        (("[ @a @b @c ]", "[ @a @b null ]"), "[LNode; of 3 Node: none"),
+        (("[ @a @b @c ]", "[ @a @b @s ]"), "[LNode; of 3 Node: none"),
+        (("[ @a @b @c ]", "[ @a @b ]"), "[LNode; of 3 Node: none"),
+        (("0x010203", "0x010200"), "[B that counts to 3: none"),
+        (("0x010203", "0x0102"), "[B that counts to 3: none"),
+        (("short [ 1 2 ]", "short [ 1 0 ]"), "[S that counts to 2: none"),
+        (("root-java-frame @b", "root-java-frame @a"), "Node in frames: 1 instead of 2"),
+        (("root-java-frame @b thread 1 frame 0", "root-unknown @b"), "Node in frames: 1 instead of 2"),
+        (('utf8 $count "count"', 'utf8 $count "amount"'), "strings that begin with 'co': 1 instead of 2"),
+        (('utf8 $coder "coder"', 'utf8 $coder "co"'), "strings that begin with 'co': 1 instead of 2"),
+    ],
+)
+def test_facts_of_many(change: tuple[str, str], found: str, tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    assert change[0] in NODES
+    dump.write_bytes(assemble(NODES.replace(*change)).file.to_bytes())
+    said = ["members\t[LNode;\tNode\t3", "counting\t[B\t3", "counting\t[S\t2", "frames\tNode\t2", "strings\tco\t2"]
+    differs = words(dump, facts.parse(said))
+    assert differs.startswith(found) and bool(differs) == bool(found) and ";" not in differs.replace("[LNode;", "")
+
+
 def test_an_unknown_fact_is_a_difference(tmp_path: Path) -> None:
     dump = tmp_path / "dump"
     dump.write_bytes(assemble(HEAP).file.to_bytes())

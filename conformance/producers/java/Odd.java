@@ -23,6 +23,7 @@ public final class Odd {
         static final class N\u00e4me\u20ac {
             static int z\u00e4hler = 42;
             String \u00fcber = "\u00fcber";
+            int \u8a9e = 0x8a9e;
         }
 
         @Override
@@ -34,6 +35,7 @@ public final class Odd {
         public void say(Program.Facts facts) {
             facts.fact("class", "Odd$Names$N\u00e4me\u20ac", 1);
             facts.fact("static", "Odd$Names$N\u00e4me\u20ac", "z\u00e4hler", "0000002a");
+            facts.fact("field", "Odd$Names$N\u00e4me\u20ac", "\u8a9e", "00008a9e");
             facts.fact("text", "\u00fcber");
         }
     }
@@ -93,6 +95,8 @@ public final class Odd {
         static double twice = -1.5e308;
         static char letter = '\uab12';
         static boolean truth = true;
+        static float noSingle = -0f; // equal to 0
+        static double noTwice = -0.0;
         byte ownOctet = -128;
         short ownSmall = -32768;
         int ownNumber = Integer.MIN_VALUE;
@@ -101,6 +105,8 @@ public final class Odd {
         double ownTwice = Double.NEGATIVE_INFINITY;
         char ownLetter = '\ufedc';
         boolean ownTruth = true;
+        float ownNoSingle = -0f;
+        double ownNoTwice = -0.0;
 
         @Override
         public void make(List<Object> kept) {
@@ -109,8 +115,8 @@ public final class Odd {
             kept.add(new short[] {-32768, -2, 32767, 0x5ac3});
             kept.add(new int[] {Integer.MIN_VALUE, -3, Integer.MAX_VALUE, 0x5ac3e178});
             kept.add(new long[] {Long.MIN_VALUE, -4, Long.MAX_VALUE, 0x5ac3e1780f2d4b96L});
-            kept.add(new float[] {-1.5e38f, Float.MAX_VALUE, -Float.MIN_VALUE, Float.NEGATIVE_INFINITY});
-            kept.add(new double[] {-1.5e308, Double.MAX_VALUE, -Double.MIN_VALUE, Double.NEGATIVE_INFINITY});
+            kept.add(new float[] {-1.5e38f, Float.MAX_VALUE, -Float.MIN_VALUE, Float.NEGATIVE_INFINITY, -0f});
+            kept.add(new double[] {-1.5e308, Double.MAX_VALUE, -Double.MIN_VALUE, Double.NEGATIVE_INFINITY, -0.0});
             kept.add(new char[] {'\uffff', '\u8001', 'x', '\u0000'});
             kept.add(new boolean[] {true, true, false, true});
         }
@@ -125,6 +131,8 @@ public final class Odd {
             facts.fact("static", "Odd$Extremes", "twice", hex(Double.doubleToLongBits(twice)));
             facts.fact("static", "Odd$Extremes", "letter", "ab12");
             facts.fact("static", "Odd$Extremes", "truth", "01");
+            facts.fact("static", "Odd$Extremes", "noSingle", "80000000");
+            facts.fact("static", "Odd$Extremes", "noTwice", "8000000000000000");
             facts.fact("field", "Odd$Extremes", "ownOctet", "80");
             facts.fact("field", "Odd$Extremes", "ownSmall", "8000");
             facts.fact("field", "Odd$Extremes", "ownNumber", "80000000");
@@ -133,12 +141,14 @@ public final class Odd {
             facts.fact("field", "Odd$Extremes", "ownTwice", "fff0000000000000");
             facts.fact("field", "Odd$Extremes", "ownLetter", "fedc");
             facts.fact("field", "Odd$Extremes", "ownTruth", "01");
+            facts.fact("field", "Odd$Extremes", "ownNoSingle", "80000000");
+            facts.fact("field", "Odd$Extremes", "ownNoTwice", "8000000000000000");
             facts.fact("elements", "[B", "80ff7f55");
             facts.fact("elements", "[S", "8000fffe7fff5ac3");
             facts.fact("elements", "[I", "80000000fffffffd7fffffff5ac3e178");
             facts.fact("elements", "[J", "8000000000000000fffffffffffffffc7fffffffffffffff5ac3e1780f2d4b96");
-            facts.fact("elements", "[F", hex(Float.floatToIntBits(single)) + "7f7fffff80000001ff800000");
-            facts.fact("elements", "[D", hex(Double.doubleToLongBits(twice)) + "7fefffffffffffff8000000000000001fff0000000000000");
+            facts.fact("elements", "[F", hex(Float.floatToIntBits(single)) + "7f7fffff80000001ff80000080000000");
+            facts.fact("elements", "[D", hex(Double.doubleToLongBits(twice)) + "7fefffffffffffff8000000000000001fff00000000000008000000000000000");
             facts.fact("elements", "[C", "ffff800100780000");
             facts.fact("elements", "[Z", "01010001");
         }
