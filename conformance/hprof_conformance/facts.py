@@ -27,7 +27,8 @@ class Fact:
     BYTES (of an array), array NAME LENGTH, refers CLASS NAME OTHER BYTES (a field, or the element of that number, to an object of
     another class whose fields are these bytes), members NAME CLASS LENGTH (an array of so many different objects of a class),
     counting NAME LENGTH (an array whose elements are 1, 2, ...), frames CLASS COUNT (objects that frames refer to), strings PREFIX
-    COUNT (records of strings that begin with it and go on). Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps COUNT."""
+    COUNT (records of strings that begin with it and go on). Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps
+    COUNT."""
 
     kind: str
     words: list[str]
