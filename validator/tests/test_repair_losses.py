@@ -336,7 +336,7 @@ def test_a_real_dump_with_bad_names_keeps_all_objects(name: str, tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["jdk8", "jdk8-i386", "jdk17"])
 def test_bytes_of_the_length_of_a_record_before_sub_records_hide_none(name: str, tmp_path: Path) -> None:
-    """The end of a FRAME and the header of the first segment are lost, and as many bytes of a CLASS_DUMP are left as the FRAME had."""
+    """The end of a FRAME and the first segment's header are lost, and as many bytes of a CLASS_DUMP are left as the FRAME had."""
     data = gold.read(SOURCE, name)
     frame, after = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == 0x04][-1]
     classes = [(start, end) for tag, start, end in sub_records(data) if tag == 0x20 and end - start > after - frame]
