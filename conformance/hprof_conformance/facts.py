@@ -17,6 +17,7 @@ from hprof_corpus.walk import FramingError
 _OBJECT = 2  # the type
 
 # What HotSpot fills unused memory with. Some versions dump the arrays as int[].
+SURROGATES = 0xD800  # the first
 FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
 
 
@@ -150,11 +151,12 @@ class _Heap:
         )
 
     def counts(self, name: str, length: int) -> bool:
-        """Whether such an array has the elements 1, 2, ..., each cut to its size."""
+        """Whether such an array has the elements 1, 2, ..., each cut to its size; a char is below the surrogates."""
+        most = SURROGATES if name == "[C" else 1 << 64
         for one in self._arrays(name):
             if one.length == length and one.bytes is not None:
                 size = len(one.bytes) // length
-                if one.bytes == b"".join((n % (1 << 8 * size)).to_bytes(size, "big") for n in range(1, length + 1)):
+                if one.bytes == b"".join((n % most % (1 << 8 * size)).to_bytes(size, "big") for n in range(1, length + 1)):
                     return True
         return False
 

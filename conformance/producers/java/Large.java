@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 /** More of everything than 16 bits count, and wide classes. Values count up, so that the dump packs well. */
 public final class Large implements Program.Content {
     private static final int LENGTH = 70000; // of arrays and of a chain
+    private static final int SURROGATES = 0xd800; // the first half of a pair, which is for Odd.java
     private static final int LOCALS = 16; // of each frame
     private static final int FRAMES = 4160;
     private static final int CLASSES_OF_NAMES = 100;
@@ -161,6 +162,8 @@ public final class Large implements Program.Content {
         switch (type) {
             case 'Z':
                 return 1;
+            case 'C':
+                return 'A' + n; // no half of a surrogate pair, which is for Odd.java
             case 'F':
                 return Float.floatToIntBits(-0.5f - n);
             case 'D':
@@ -240,7 +243,7 @@ public final class Large implements Program.Content {
         StringBuilder counted = new StringBuilder();
         for (int n = 0; n < LENGTH; n++) {
             bytes[n] = (byte) (n + 1);
-            chars[n] = (char) (n + 1);
+            chars[n] = (char) ((n + 1) % SURROGATES);
             ints[n] = n + 1;
             Node node = new Node();
             node.number = n;

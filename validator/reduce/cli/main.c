@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 /* hprof-reduce: makes the smallest dump for which a command ends as it does for a given one. src/ does the work. This file has the
  * order of steps, the files and the exit status: 0 nothing can be taken away any more, 1 stopped before that by --runs, 2 wrong
  * usage, or the command or the dump is refused, 3 something cannot be read or written, 4 out of memory. */
@@ -332,6 +333,24 @@ static int reduce(const struct options *o)
     return status;
 }
 
+/* OUT may be a link: what it leads to is replaced, as rename() would replace the link. */
+static int reduce_to(struct options *o)
+{
+    struct stat out;
+    char *real = NULL;
+    int status;
+
+    if (lstat(o->out, &out) == 0 && S_ISLNK(out.st_mode)) {
+        real = realpath(o->out, NULL);
+        if (!real)
+            return fail(o->out, strerror(errno));
+        o->out = real;
+    }
+    status = reduce(o);
+    free(real);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -350,7 +369,7 @@ int main(int argc, char **argv)
         printf("%s %s\n", program_name, hprof_version());
     } else {
         watch_signals();
-        status = reduce(&options);
+        status = reduce_to(&options);
         if (interrupted) {
             signal(interrupted, SIG_DFL);
             raise(interrupted);

@@ -368,6 +368,24 @@ def test_a_compressed_dump_is_reduced_without_compression(tmp_path: Path) -> Non
     assert (tmp_path / "out").read_bytes() == b"PRIVATE"
 
 
+def test_a_link_stays_and_leads_to_the_result(tmp_path: Path) -> None:
+    """/dev/stdout is one, and may lead to a file."""
+    (tmp_path / "in.hprof").write_bytes(chain(3))
+    (tmp_path / "there").write_bytes(b"")
+    (tmp_path / "out").symlink_to("there")
+    with (tmp_path / "log").open("wb") as log:
+        for out in ("out", "/dev/stdout"):
+            (tmp_path / "there").unlink()
+            (tmp_path / "there").touch()
+            command = [TOOL, "in.hprof", "-o", out, "--", "grep", "-q", "PRIVATE"]
+            assert subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=False, timeout=60).returncode == 0
+    assert (tmp_path / "out").is_symlink() and Path("/dev/stdout").is_symlink()
+    assert (tmp_path / "log").read_bytes() == b"PRIVATE"
+    (tmp_path / "nowhere").symlink_to("absent/there")
+    done = reduce("in.hprof", "-o", "nowhere", "--", "grep", "-q", "PRIVATE", cwd=tmp_path)
+    assert (done.status, (tmp_path / "nowhere").is_symlink()) == (3, True) and "nowhere: No such file" in done.err
+
+
 # ---- Stopping and going on ------------------------------------------------------------------------------------------
 
 
