@@ -138,7 +138,7 @@ def _gives_something(reply: Reply, hello: Hello) -> Step:
 
 
 def _refuses(reply: Reply, hello: Hello, what: str) -> Step:
-    """Who gives no content has nothing but the status to say that a dump could not be read to its end: SPEC.md 1.4."""
+    """A reader without counts and digests can report a truncated dump by its status or a notice alone: SPEC.md 1.4."""
     is_wrong = reply.outcome == "accepted" and not (hello.counts or hello.digests or reply.notices)
     return Step(f"without counts and digests, it refuses {what}", not is_wrong, "accepted" if is_wrong else "")
 

@@ -178,5 +178,7 @@ def updated(before: Expectations, version: str, seen: dict[str, Seen], all_cases
         if old is None or not old.allows(outcome, differs) or old.finding != accept.finding:
             kept = old.reason if old is not None and outcome in old.outcome.split(" or ") else ""
             words = old.outcome if old is not None and kept else outcome
-            cases[case] = Expected(case, words, accept.reason or kept or one.detail or outcome, accept.finding, differs)
+            why, varies = accept.reason or kept or one.detail or outcome, old.varies if old is not None else {}
+            pinned = old.pinned(differs) if old is not None else differs
+            cases[case] = Expected(case, words, why, accept.finding, pinned, varies)
     return replace(before, version=version, cases=cases)

@@ -16,8 +16,8 @@ from hprof_corpus.walk import FramingError
 
 _OBJECT = 2  # the type
 
+SURROGATES = 0xD800  # the first half of a pair
 # What HotSpot fills unused memory with. Some versions dump the arrays as int[].
-SURROGATES = 0xD800  # the first
 FILLERS = ("[Ljdk/internal/vm/FillerElement;", "jdk/internal/vm/FillerObject")
 
 
@@ -26,7 +26,7 @@ class Fact:
     """A line of Program.java: class NAME COUNT, hidden NAME COUNT (a hidden class's name goes on with +), loaded NAME COUNT,
     text TEXT, chain CLASS NUMBER NEXT LENGTH, static CLASS NAME VALUE, field CLASS NAME VALUE (of each instance), elements NAME
     BYTES (of an array), array NAME LENGTH, refers CLASS NAME OTHER BYTES (a field, or the element of that number, to an object of
-    another class whose fields are these bytes), members NAME CLASS LENGTH (an array of so many different objects of a class),
+    another class whose fields are these bytes), members NAME CLASS LENGTH (an array of LENGTH different objects of a class),
     counting NAME LENGTH (an array whose elements are 1, 2, ...), frames CLASS COUNT (objects that frames refer to), strings PREFIX
     COUNT (records of strings that begin with it and go on). Of a histogram of the VM: objects NAME LEAST MOST. Of the file: dumps
     COUNT."""

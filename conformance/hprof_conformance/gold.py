@@ -45,8 +45,10 @@ def unpacked(file: Path, member: str) -> bytes:
     if member:
         with tarfile.open(file, "r:xz") as archive:
             # By a name of its own, tarfile would unpack the whole archive, with what follows the member.
-            stream = archive.extractfile(next(one for one in archive if one.name == member))
-            assert stream is not None  # no folder
+            found = next((one for one in archive if one.name == member), None)
+            stream = archive.extractfile(found) if found is not None else None
+            if stream is None:
+                raise tarfile.TarError(f"it has no file {member}")
             return stream.read()
     return lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
 

@@ -65,7 +65,8 @@ def _give_up(_number: int, _frame: object) -> None:
 def main() -> None:
     signal.signal(signal.SIGTERM, _give_up)
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)  # of the run, even by SIGKILL
+    # When the thread ends that has started this process: a session begins and ends in one thread of the run.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     reader = _start(int(sys.argv[1]), sys.argv[2:])
     signal.signal(signal.SIGQUIT, lambda *_: os.kill(reader, signal.SIGQUIT))  # it asks a JVM for its stacks
     ended = status = 0

@@ -104,7 +104,7 @@ def differences(case: Case, hello: Hello, reply: Reply) -> tuple[list[Difference
     for name in hello.digests if truth is not None else []:
         assert truth is not None
         one, right = reply.digests.get(name), _right(truth, name, hello.counts)
-        if name in reply.failed:
+        if one is None and name in reply.failed:
             entries.append(Difference(name, _words(right), _FAILED + reply.failed[name]))
         elif one != right:
             entries.append(Difference(name, _words(right), "not given" if one is None else _words(one)))

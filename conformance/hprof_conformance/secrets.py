@@ -112,7 +112,7 @@ def _drawn(draw: Random, kind: str) -> list[str]:
         if kind in ("float", "double"):  # no NaN, which a filter may make canonical
             values = [value & ~(0x7F << 8 * width - 8) | 0x41 << 8 * width - 8 for value in values]
         if kind == "long":
-            values = [value | 1 << 61 for value in values]  # no byte of the first half is zero by chance alone
+            values = [value | 0x0101010101010101 for value in values]  # no byte is 0, of which a dump has many in a row
         if len({*values}) > 1:
             return [f"0x{value:0{2 * width}x}" for value in values]
 

@@ -169,7 +169,8 @@ class Session:
                 return False
             with contextlib.suppress(ValueError):
                 found = json.loads(line)
-                return isinstance(found, dict) and "protocol" in found
+                if isinstance(found, dict) and "protocol" in found:
+                    return True
         return False
 
     def _started(self) -> subprocess.Popen[bytes]:

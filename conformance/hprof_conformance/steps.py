@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from typing import IO, TypeVar
 
 _EVERY = 20.0  # seconds: what takes longer is shown
 _POLL = 0.1
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 _is_quiet = True  # whoever builds is many calls away from the run that shows it
 
 stopping = threading.Event()  # the run ends early
@@ -101,6 +103,7 @@ def each(words: str, items: Iterable[T], number: int) -> Iterator[T]:
 def _of_a_pool() -> None:
     """Signals to the group, such as those of Ctrl-C and of `timeout`, are for the process that waits."""
     os.setsid()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # it waits for work from a pipe that it holds itself
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 

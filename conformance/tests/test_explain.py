@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from built import ROOT
 
-from hprof_conformance.explain import Explainer, Kept, Parts
+from hprof_conformance.explain import Explainer, Kept, Parts, _Bytes
 from hprof_corpus.assembler import assemble
 from hprof_corpus.digest import PARTS, Content, Digest, identity, part
 
@@ -47,6 +47,15 @@ def test_booleans_that_are_given_as_they_are() -> None:
     told = [f"{one.count} items, {one.sum:032x}" for one in (read, truth)]
     said = "each boolean is the byte that the dump has: element 2 of primitive array 0x10 of boolean is 0xff, not True"
     assert Explainer(data, "exact").explain("primitive_arrays", *told) == said
+
+
+def test_a_boolean_field_that_is_given_as_it_is() -> None:
+    name = next(one for one in sorted((ROOT / "corpus/warning/OBJ-010").glob("instance-field-*.hprof")))
+    data = memoryview(name.read_bytes())
+    truth, read = identity(Content(data), "exact")["instances"], identity(_Bytes(data), "exact")["instances"]
+    assert truth != read
+    told = [f"{one.count} items, {one.sum:032x}" for one in (read, truth)]
+    assert Explainer(data, "exact").explain("instances", *told).startswith("each boolean is the byte that the dump has: field ")
 
 
 def test_an_item_that_is_missing() -> None:

@@ -150,6 +150,9 @@ def test_what_is_given_did_not_fail() -> None:
     """Whatever the reader says of it."""
     reply = replace(accepted(instances=1), failed={"instances": "no"})
     assert outcomes.assess(case("reject"), hello(digests=["object_arrays"]), reply).outcome == outcomes.SILENT_LOSS
+    for entry, outcome in ((ONE, outcomes.RIGHT), (NOTHING, outcomes.WRONG_CONTENT)):
+        reply = replace(accepted(entry=entry), failed={"object_arrays": "no"})
+        assert outcomes.assess(case("accept"), hello(), reply).outcome == outcome
 
 
 def test_a_call_that_always_fails_reports_no_loss_elsewhere() -> None:

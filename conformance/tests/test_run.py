@@ -241,9 +241,9 @@ chmod +x "$folder"/bin/*
 def test_a_script_makes_the_environment_that_it_needs(script: str, module: str, tmp_path: Path) -> None:
     (tmp_path / "conformance").mkdir()
     (tmp_path / "ci").mkdir()
-    for name in (script, "python", "requirements.txt"):
+    for name in (script, "python", "builders", "requirements.txt"):
         shutil.copy(ROOT / "conformance" / name, tmp_path / "conformance")
-    for name, text in (("ci/packages", "#!/bin/sh\n"), ("python3", FAKE_PYTHON), ("cargo", "#!/bin/sh\n")):
+    for name, text in (("ci/packages", "#!/bin/sh\n"), ("python3", FAKE_PYTHON), ("cargo", "#!/bin/sh\n"), ("mvn", "#!/bin/sh\n")):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HPROF_PYTHON": ""}

@@ -437,8 +437,7 @@ static struct account check_blocks(const struct bytes *b)
 }
 
 /* Checks the dump. All from a sub-record that was passed, or from the failure, up to an offset is left out, and nothing else is;
- * and it makes no difference how the
- * dump is read. */
+ * and it makes no difference how the dump is read. */
 static void assert_left_out(const struct draw *d, unsigned first, size_t to)
 {
     const size_t from = first < d->passed.count ? d->passed.list[first].at : d->failed_at;
@@ -581,7 +580,7 @@ static void roots_near_a_phantom_are_left_out(void **state)
 {
     static const unsigned extra[] = {0, 4, 8}; /* bytes after the ID: of a sticky class, a thread block, a frame */
     static const uint8_t tags[] = {SUB_ROOT_STICKY_CLASS, SUB_ROOT_THREAD_BLOCK, SUB_ROOT_JAVA_FRAME};
-    unsigned left_out = 0, at_border = 0;
+    unsigned left_out = 0, at_limit = 0;
 
     (void)state;
     for (unsigned i = 0; i < DRAWS / 2; i++) {
@@ -603,7 +602,7 @@ static void roots_near_a_phantom_are_left_out(void **state)
             for (unsigned m = extra[kind]; m; m -= 4)
                 put(&d.b, 4, 0x40); /* no thread is known */
             root->end = d.b.size;
-            at_border += root->at - end == NEAR;
+            at_limit += root->at - end == NEAR;
         }
         if (!below(8)) {
             add(&d, &d.passed, CLASS);
@@ -621,7 +620,7 @@ static void roots_near_a_phantom_are_left_out(void **state)
         end_draw(&d);
     }
     assert_in_range(left_out, DRAWS / 8, DRAWS / 2 - 20);
-    assert_true(at_border);
+    assert_true(at_limit);
 }
 
 /* The last object is an instance of the size of its class. It lacks bytes, and takes the first ones of the next sub-records in

@@ -333,7 +333,7 @@ static int reduce(const struct options *o)
     return status;
 }
 
-/* OUT may be a link: what it leads to is replaced, as rename() would replace the link. */
+/* OUT may be a link to a file, which is replaced: rename() would replace the link. */
 static int reduce_to(struct options *o)
 {
     struct stat out;
@@ -341,10 +341,12 @@ static int reduce_to(struct options *o)
     int status;
 
     if (lstat(o->out, &out) == 0 && S_ISLNK(out.st_mode)) {
-        real = realpath(o->out, NULL);
-        if (!real)
+        if (stat(o->out, &out) != 0)
             return fail(o->out, strerror(errno));
-        o->out = real;
+        real = S_ISREG(out.st_mode) ? realpath(o->out, NULL) : NULL;
+        if (S_ISREG(out.st_mode) && !real)
+            return fail(o->out, strerror(errno));
+        o->out = real ? real : o->out; /* what is no file is refused */
     }
     status = reduce(o);
     free(real);

@@ -369,21 +369,21 @@ def test_a_compressed_dump_is_reduced_without_compression(tmp_path: Path) -> Non
 
 
 def test_a_link_stays_and_leads_to_the_result(tmp_path: Path) -> None:
-    """/dev/stdout is one, and may lead to a file."""
+    """Also one such as /dev/stdout, which may lead to a file, or to a pipe."""
     (tmp_path / "in.hprof").write_bytes(chain(3))
-    (tmp_path / "there").write_bytes(b"")
-    (tmp_path / "out").symlink_to("there")
+    for name, target in (("out", "there"), ("stdout", "/proc/self/fd/1"), ("nowhere", "absent/there")):
+        (tmp_path / name).symlink_to(target)
+    command = [TOOL, "in.hprof", "-o", "stdout", "--", "grep", "-q", "PRIVATE"]
     with (tmp_path / "log").open("wb") as log:
-        for out in ("out", "/dev/stdout"):
-            (tmp_path / "there").unlink()
-            (tmp_path / "there").touch()
-            command = [TOOL, "in.hprof", "-o", out, "--", "grep", "-q", "PRIVATE"]
-            assert subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=False, timeout=60).returncode == 0
-    assert (tmp_path / "out").is_symlink() and Path("/dev/stdout").is_symlink()
-    assert (tmp_path / "log").read_bytes() == b"PRIVATE"
-    (tmp_path / "nowhere").symlink_to("absent/there")
+        assert subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=False, timeout=60).returncode == 0
+    (tmp_path / "there").touch()
+    assert reduce("in.hprof", "-o", "out", "--", "grep", "-q", "PRIVATE", cwd=tmp_path).status == 0
+    assert (tmp_path / "log").read_bytes() == (tmp_path / "there").read_bytes() == b"PRIVATE"
+    into_pipe = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (into_pipe.returncode, "stdout: it is not a regular file" in into_pipe.stderr) == (2, True), into_pipe.stderr
     done = reduce("in.hprof", "-o", "nowhere", "--", "grep", "-q", "PRIVATE", cwd=tmp_path)
-    assert (done.status, (tmp_path / "nowhere").is_symlink()) == (3, True) and "nowhere: No such file" in done.err
+    assert (done.status, "nowhere: No such file" in done.err) == (3, True), done.err
+    assert all((tmp_path / name).is_symlink() for name in ("out", "stdout", "nowhere"))
 
 
 # ---- Stopping and going on ------------------------------------------------------------------------------------------

@@ -157,8 +157,8 @@ struct engine {
     struct resumption resume;
     struct marks records, subrecords; /* sub-records of the present heap dump record */
     struct phantoms phantoms;
-    uint64_t
-        rows[MARKS]; /* for each mark of a sub-record: where a row of phantoms begins that ends there; else the mark itself */
+    /* For each of `subrecords`: where a row of phantoms begins that ends there; else the mark itself. */
+    uint64_t rows[MARKS];
     struct crossing_subrecord cut;
     struct checkpoint *unfilled;     /* after the empty heap dump record of framing.unfilled; NULL before the first */
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */

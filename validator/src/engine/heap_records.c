@@ -322,8 +322,9 @@ static bool may_be_record_or_root(struct engine *e)
 
 bool check_subrecords(struct engine *e)
 {
-    enum { BETWEEN_MARKS = 64 << 10 }; /* so that a stream can go back to the latest ones */
-    uint64_t begin = e->in.offset;     /* at least one sub-record is read, so that there is progress */
+    enum { BETWEEN_MARKS = 64 << 10 }; /* a stream can go back to the latest ones */
+    _Static_assert(LATEST * BETWEEN_MARKS <= INPUT_HISTORY, "to as many as are looked for");
+    uint64_t begin = e->in.offset; /* at least one sub-record is read, so that there is progress */
 
     while (!e->framing.stopped && !e->resume.pending && e->in.offset < e->position.heap_end) {
         uint64_t limit = next_checkpoint(e), end = e->position.heap_end < limit ? e->position.heap_end : limit;

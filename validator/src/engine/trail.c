@@ -75,7 +75,8 @@ struct trail {
     struct marks items;
     uint8_t tag[MARKS];
     bool has_size_of_class[MARKS];
-    unsigned doubtful; /* from this one on, of the latest ones: the one before it has the size of its class */
+    unsigned
+        doubtful; /* from this one on, of the latest ones: the one before it has the size of its class, or is none of these */
 };
 
 static bool has_size_of_class(struct engine *e)
@@ -280,15 +281,15 @@ static void leave_out_before_way(struct engine *e, uint64_t classless, uint64_t 
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     enum way_kind kind = WAY_NONE;
-    uint64_t first = failed_at;
-    uint8_t tag = 0;
+    uint64_t first = failed_at, begin;
+    uint8_t tag = 0; /* of the sub-record in which the way lies; 0: it lies in the phantoms before all of them */
     struct trail trail;
 
     if (!follow_trail(e, failed_at, &trail))
         return WAY_NONE;
     if (trail.doubtful < trail.items.count)
         first = trail.items.at[trail.doubtful % MARKS];
-    first = before_phantoms(e, first, failed_at);
+    begin = first = before_phantoms(e, first, failed_at);
     if (failed_at <= e->framing.frontier && !may_look_again(&e->framing.looked_again, e->in.offset, failed_at - first))
         return WAY_NONE;
     if (failed_at > e->framing.frontier)
@@ -298,13 +299,13 @@ enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *rec
     /* Roots at the start of a chain are left out, perhaps all of them up to the failure: then none was too long. */
     if (kind == WAY_SUBRECORD && (e->in.offset >= failed_at || is_outreached(e, failed_at, *record_end)))
         kind = WAY_NONE;
-    first = failed_at;
+    first = kind == WAY_NONE ? failed_at : begin;
     for (unsigned i = trail.doubtful; kind != WAY_NONE && i < trail.items.count; i++)
         if (trail.items.at[i % MARKS] <= e->in.offset) {
             first = trail.items.at[i % MARKS];
             tag = trail.tag[i % MARKS];
         }
-    if (kind == WAY_SUBRECORD && first < failed_at)
+    if (kind == WAY_SUBRECORD && tag)
         go_to_first_way(e, first, tag, record_end);
     first = before_phantoms(e, first, failed_at);
     if (kind != WAY_NONE)
@@ -339,6 +340,8 @@ enum way_kind go_on_to_way(struct engine *e, uint64_t failed_at, uint64_t *recor
         trail.items.count = 0;
     go_to(e, failed_at);
     leave_out_from(e, before_phantoms(e, failed_at, failed_at), failed_at, from, false);
+    if (e->framing.stopped) /* the heap dump begins again */
+        return WAY_NONE;
     classless = before_classless(e, &trail, *from);
     kind = go_to_way(e, record_end, UINT64_MAX, UINT64_MAX);
     last = trail.items.count ? trail.items.at[(trail.items.count - 1) % MARKS] : failed_at;
