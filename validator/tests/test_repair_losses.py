@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from dumps import OBJECT, class_dump, dump, instance, load_class, object_array, record, utf8
+from dumps import OBJECT, OBJECTS, class_dump, dump, instance, load_class, object_array, record, utf8
 from some_cases import some
 from test_field import record_offsets
 from test_repair import size_of
@@ -348,3 +348,28 @@ def test_bytes_of_the_length_of_a_record_before_sub_records_hide_none(name: str,
     copy = (tmp_path / "copy").read_bytes()
     lost = there - Counter(copy[start:stop] for _, start, stop in sub_records(copy))
     assert lost.total() <= len(classes) + 10, (frame, end, kept)  # stand-ins are in place of classes that are lost by their names
+
+
+@pytest.mark.parametrize("fakes", range(13))
+def test_an_array_that_begins_in_roots_that_cannot_be_there_is_read(fakes: int, tmp_path: Path) -> None:
+    """An array before it says that it has fewer elements. The rest of them, bytes 0xff, look like such roots; they take the first
+    bytes of its header, and in its elements other roots follow, and then a failure."""
+    dice = random.Random(seed := random.randrange(1 << 32))
+
+    def array(number: int, data: bytes) -> bytes:
+        return struct.pack(">BQIIB", 0x23, number, 0, len(data), 8) + data
+
+    left = 9 * dice.randrange(1, 30) + 2  # the last root takes seven bytes of the next header
+    short = bytearray(array(0x10100, b"\xff" * (left + dice.randrange(100))))
+    struct.pack_into(">I", short, 13, len(short) - 18 - left)
+    elements = dice.randbytes(7) + b"".join(struct.pack(">BQ", 5, 0x10600 + 8 * k) for k in range(fakes)) + b"\x77"
+    elements += bytes((5 - len(elements)) % 256 + 256 * dice.randrange(3))
+    after = [array(0x10540, elements), *(array(0x10800 + 8 * k, bytes(dice.randrange(30))) for k in range(40))]
+    data = dump(class_dump(0x10000, OBJECT), array(0x100F8, b"abc"), bytes(short), *after)
+    (tmp_path / "broken").write_bytes(data.replace(load_class(2, OBJECTS, 2), load_class(2, OBJECTS, 2) + load_class(3, 0x10000, 1)))
+    checked = json.loads(run("--format", "json", "broken", cwd=tmp_path).out)["files"][0]
+    assert (checked["counts"]["PRIMITIVE_ARRAY_DUMP"], checked["counts"]["ROOT_STICKY_CLASS"]) == (2 + len(after), 0), seed
+    assert checked["skipped"] <= left, seed
+    repair_json(tmp_path, "broken")
+    copy = (tmp_path / "copy").read_bytes()
+    assert all(one in copy for one in after), seed
