@@ -366,7 +366,8 @@ def test_an_array_that_begins_in_roots_that_cannot_be_there_is_read(fakes: int, 
     elements += bytes((5 - len(elements)) % 256 + 256 * dice.randrange(3))
     after = [array(0x10540, elements), *(array(0x10800 + 8 * k, bytes(dice.randrange(30))) for k in range(40))]
     data = dump(class_dump(0x10000, OBJECT), array(0x100F8, b"abc"), bytes(short), *after)
-    (tmp_path / "broken").write_bytes(data.replace(load_class(2, OBJECTS, 2), load_class(2, OBJECTS, 2) + load_class(3, 0x10000, 1)))
+    loaded = load_class(2, OBJECTS, 2)
+    (tmp_path / "broken").write_bytes(data.replace(loaded, loaded + load_class(3, 0x10000, 1)))
     checked = json.loads(run("--format", "json", "broken", cwd=tmp_path).out)["files"][0]
     assert (checked["counts"]["PRIMITIVE_ARRAY_DUMP"], checked["counts"]["ROOT_STICKY_CLASS"]) == (2 + len(after), 0), seed
     assert checked["skipped"] <= left, seed
