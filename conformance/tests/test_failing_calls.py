@@ -63,7 +63,12 @@ OF_MAVEN = [
         "final class HahaPerflib implements Adapter {",
         ITEMS | {"roots": "idOf(parsed.findInstance(one.getId()))"},
     ),
-    Walker("haha-mat", "abstract class MatWalker implements Adapter {", ITEMS, loses=True),
+    Walker(
+        "haha-mat",
+        "abstract class MatWalker implements Adapter {",
+        ITEMS | {"roots": "Item.root(kind, one.getObjectAddress())"},
+        loses=True,
+    ),
 ]
 OF_JDK_8 = Walker(
     "jhat", "abstract class HatWalker implements Adapter {", ITEMS | {"roots": "idOf(snapshot.findThing(one.getId()))"}

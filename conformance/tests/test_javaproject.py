@@ -147,10 +147,10 @@ def test_two_runs_make_one_environment(tmp_path: Path) -> None:
     """A copy of conformance/run, and programs in place of those that it calls."""
     (tmp_path / "ci").mkdir()
     (tmp_path / "conformance").mkdir()
-    for name in ("run", "python"):
+    for name in ("run", "python", "builders"):
         shutil.copy(ROOT / "conformance" / name, tmp_path / "conformance")
     (tmp_path / "conformance" / "requirements.txt").write_text("pytest\n")
-    tools = _tools(tmp_path, "packages", "cargo")
+    tools = _tools(tmp_path, "packages", "cargo", "mvn")
     (tools / "packages").rename(tmp_path / "ci" / "packages")
     _script(
         tools / "python3", 'if test "$2" = venv; then mkdir -p "$4/bin"; ln -s "$0" "$4/bin/pip"; ln -s "$0" "$4/bin/python3"; fi'

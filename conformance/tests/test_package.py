@@ -12,7 +12,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from built import ROOT
+from built import ROOT, reads_records
 
 EXAMPLE = ROOT / "conformance" / "example"
 
@@ -60,9 +60,7 @@ def test_the_lines_for_the_ci_of_a_reader_work_as_the_readme_has_them(installed:
 
 
 def test_what_is_known_to_be_wrong_is_listed_and_moves_on_purpose(installed: Path, tmp_path: Path) -> None:
-    reader = tmp_path / "mine"
-    reader.write_text('#!/bin/sh\nif /bin/grep -q bytes "$1"; then exit 1; fi\n')
-    reader.chmod(0o755)
+    reader = reads_records(tmp_path / "mine", "bytes")
     options = ["--reader", str(reader), "--cases", "valid/arrays-all-types-*", "--failures", str(tmp_path / "known.toml")]
     assert run(installed, tmp_path, *options[:-2]).returncode == 1
     mistyped = run(installed, tmp_path, *options)

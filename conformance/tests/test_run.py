@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from built import ROOT, needs_tool
+from built import ROOT, needs_tool, reads_records
 
 from hprof_conformance import (
     expectations,
@@ -44,9 +44,7 @@ def run(*options: str) -> tuple[int, str]:
 
 
 def test_a_program_that_takes_a_file_is_a_reader(tmp_path: Path) -> None:
-    reader = tmp_path / "my-reader"
-    reader.write_text('#!/bin/sh\nhead -c 4 "$1" | grep -q JAVA || { echo "no dump" >&2; exit 1; }\n')
-    reader.chmod(0o755)
+    reader = reads_records(tmp_path / "my-reader")
     status, out = run("--reader", str(reader), "--cases", "valid/names-*,HDR-001", "--report", str(tmp_path / "report"))
     found = json.loads((tmp_path / "report" / "report.json").read_text())["readers"][0]
     results = {one["case"]: one["outcome"] for one in found["results"]}
@@ -58,9 +56,7 @@ def test_a_program_that_takes_a_file_is_a_reader(tmp_path: Path) -> None:
 
 
 def test_a_reader_of_ones_own_fails_for_what_it_does_not_report(tmp_path: Path) -> None:
-    reader = tmp_path / "my-reader"
-    reader.write_text('#!/bin/sh\ntest "$(head -c 4 "$1")" = JAVA\n')
-    reader.chmod(0o755)
+    reader = reads_records(tmp_path / "my-reader")
     found = run("--reader", str(reader), "--cases", "REC-007", "--report", str(tmp_path / "report"))
     made = json.loads((tmp_path / "report" / "report.json").read_text())["readers"][0]
     assert found[0] == 1, found[1]
@@ -69,9 +65,7 @@ def test_a_reader_of_ones_own_fails_for_what_it_does_not_report(tmp_path: Path) 
 
 
 def test_a_reader_of_ones_own_fails_for_a_valid_dump_that_it_refuses(tmp_path: Path) -> None:
-    reader = tmp_path / "jol"  # the expectations of JOL, of another version, do not hold for it
-    reader.write_text('#!/bin/sh\nif grep -q bytes "$1"; then exit 1; fi\n')
-    reader.chmod(0o755)
+    reader = reads_records(tmp_path / "jol", "bytes")  # the expectations of JOL, of another version, do not hold for it
     status, out = run("--reader", str(reader), "--cases", "valid/arrays-all-types-*", "--report", str(tmp_path / "report"))
     assert status == 1
     assert "refused, and no line expects it" in out
