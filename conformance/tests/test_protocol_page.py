@@ -59,7 +59,7 @@ def test_the_adapter_passes(tmp_path: Path) -> None:
     [
         ('"bugs": "https://example.org/bugs",', "", 1, "calibration: hello: hello: 'bugs' is a required property"),
         ('"roots"],', '"rots"],', 1, "hello: counts: 2: 'rots' is not one of"),
-        ("print(json.dumps(HELLO)", 'print("Hello")\nprint(json.dumps(HELLO)', 0, "there is no hello: no JSON object: Hello"),
+        ("print(json.dumps(HELLO)", 'print("Hello")\nprint(json.dumps(HELLO)', 1, "writes something else before its hello: Hello"),
         ('"roots": roots}', '"roots": roots - 1}', 1, "a tiny dump, its counts known: roots is 2, not 3"),
         ('"roots": roots}', '"root": roots}', 1, "breach of the protocol: reply: counts: 'root' is not one of"),
         ('"classes": classes, ', "", 1, "classes is not given, not 6"),
