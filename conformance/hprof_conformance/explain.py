@@ -313,12 +313,12 @@ class Explainer:
     """Of one dump. Its items are read once."""
 
     def __init__(self, data: memoryview, references: References) -> None:
-        content: Content = _Bytes(data)
+        content = _Bytes(data)
         self._as_bytes = self._parts = {name: Kept() for name in PARTS}
         identity(content, references, self._as_bytes)
-        if isinstance(content, _Bytes) and content.has_odd_booleans:
-            content, self._parts = Content(data), {name: Kept() for name in PARTS}
-            identity(content, references, self._parts)
+        if content.has_odd_booleans:
+            self._parts = {name: Kept() for name in PARTS}
+            identity(Content(data), references, self._parts)
         self._tried: dict[str, tuple[dict[int, Change], Iterator[tuple[int, Change]]]] = {}  # by entry
         self._names = {one.id: content.name_of_class(dump, one.id) for dump in content.dumps for one in content.classes(dump)}
 

@@ -74,10 +74,6 @@ class Planted:
     words: dict[str, str]  # by the place
     numbers: dict[str, bytes]  # the same: long and double, as the dump has them
 
-    def places(self) -> list[str]:
-        """All, in words."""
-        return self.left_in(self.dump)
-
     def left_in(self, file: bytes) -> list[str]:
         """The places whose secret is there: all its values where they were, or the half of a word or number anywhere, in an
         encoding that a dump may have."""
