@@ -4,7 +4,6 @@ of each kind counts as: by the adapter of NetBeans for those in Java, and of jvm
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,13 +12,13 @@ import pytest
 from built import ROOT
 from some_cases import any_one
 
-from hprof_conformance import readers
+from hprof_conformance import gold, readers
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.protocol import Reply
 from hprof_conformance.session import Session
 from hprof_corpus.truth import ROOTS
 
-DUMP = "valid/two-dumps-of-a-jvm-101-id4.hprof"  # with items of each kind
+DUMP = "jdk17"  # of the gold dumps: with items of each kind, and roots of a kind that each reader gives
 NAMES = {  # by entry: where its items are made
     "classes": 'new Item("class")',
     "loaders": 'new Item("loader")',
@@ -45,7 +44,6 @@ class Walker:
     reader: str  # which has it
     head: str  # of its class
     calls: dict[str, str]  # by entry: a call of the reader, or where an item is made
-    dump: str = DUMP
     loses: bool = False  # the count of an entry, too: it counts as it asks for items
 
 
@@ -148,7 +146,8 @@ def asking(walker: Walker, calls: dict[str, str], folder: Path) -> Ask:
     planted = {given: f'call("{entry}", {given})' for entry, given in calls.items()}
     planted |= {walker.head: walker.head + FAILS}
     java, *command = started(walker.reader, planted, built_in(folder, walker.reader))
-    dump = Path(shutil.copy(ROOT / "corpus" / walker.dump, folder / "dump.hprof"))
+    dump = folder / "dump.hprof"
+    dump.write_bytes(gold.read(ROOT, DUMP))
 
     def reply(entry: str = "", error: str = "") -> Reply:
         session = Session([java, f"-Dentry={entry}", f"-Derror={error}", *command], folder / "own")
@@ -240,7 +239,8 @@ def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(
     calls = IN_RUST[reader]
     planted = {f'{made}("{word}"': f'{made}(call("{entry}", "{word}")?' for entry, (made, word) in calls.items()}
     rust = started(reader, planted | {MAIN: FAILS_IN_RUST + MAIN}, built_in(tmp_path, reader))
-    dump = Path(shutil.copy(ROOT / "corpus" / DUMP, tmp_path / "dump.hprof"))
+    dump = tmp_path / "dump.hprof"
+    dump.write_bytes(gold.read(ROOT, DUMP))
 
     def ask(entry: str, error: str) -> Reply:
         monkeypatch.setenv("ENTRY", entry)
