@@ -74,7 +74,7 @@ def installed(bare: Root) -> Root:
 
 def test_sums() -> None:
     run("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=FILES)
-    assert len((FILES / "SHA256SUMS").read_text().splitlines()) == len(list(FILES.iterdir())) - 1 == 4 + len(TOOLS)
+    assert len((FILES / "SHA256SUMS").read_text().splitlines()) == len(list(FILES.iterdir())) - 1 == 5 + len(TOOLS)
 
 
 def test_lintian_has_nothing_to_say() -> None:
@@ -167,6 +167,22 @@ def test_static_binary_on_the_corpus(bare: Root) -> None:
     root = bare.copy("static")
     root.take(the("hprof-validate-*"), the("hprof-corpus-*"))
     check_corpus(root, f"/tmp/{the('hprof-validate-*').name}")
+
+
+def test_agent_of_the_release(bare: Root) -> None:
+    """It has all but glibc in it, of which it needs no later one than ci/agent says. A VM loads it, and its dump is valid."""
+    (agent,) = FILES.glob("libhprof-*.so")
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "--dynamic", agent))
+    assert {name.partition(".so")[0] for name in needed} <= {"libc", "libm", "libpthread", "libdl", "ld-linux-x86-64"}
+    versions = re.findall(rb"\0GLIBC_(\d+)\.(\d+)", agent.read_bytes())
+    assert versions and max((int(major), int(minor)) for major, minor in versions) <= (2, 17)
+    root = bare.copy("agent")
+    root.take(agent, the("hprof-validate-*"), SOURCE / "conformance/producers/agent8/Crowd.java")
+    root.shell("apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends default-jdk-headless")
+    options = "heap=dump,format=b,file=/tmp/app.hprof"
+    script = f"mount -t proc proc /proc\ntrap 'umount /proc' EXIT\njava -agentpath:/tmp/{agent.name}={options} Crowd.java 4 1"
+    assert "Dumping Java heap ... done." in root.shell(f"{script} 2>&1")
+    assert ": valid (" in root.shell(f"/tmp/{the('hprof-validate-*').name} --profile strict app.hprof")
 
 
 # ---- The first ten minutes ---------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def test_what_ci_bench_needs_is_documented() -> None:
     assert f"`{script.split()[-1]}`" in paragraph
 
 
-@pytest.mark.parametrize("script", ["ci/debian-packages", "ci/static"])
+@pytest.mark.parametrize("script", ["ci/debian-packages", "ci/static", "ci/agent"])
 def test_what_packages_need_is_documented(script: str) -> None:
     (needed,) = re.findall(r"^ci/packages (.*)$", (ROOT / script).read_text(), re.MULTILINE)
     (section,) = re.findall(r"^## Packages and static binaries\n(.*?)^## ", CONTRIBUTING, re.MULTILINE | re.DOTALL)
