@@ -24,8 +24,8 @@ from agent_tool import AGENT8, Java, Jdk, Run, errors_of, facts_of, jdks, ready_
 
 sys.path.insert(0, str(AGENT8))
 
-from facts import Facts, read_text_data
-from truth import MismatchError, check_samples, check_shares, check_threads
+from facts import Facts, Site, read_text_data
+from truth import SUPERS, MismatchError, check_samples, check_shares, check_threads, our_sites
 
 from hprof_corpus.walk import read_header
 
@@ -44,6 +44,7 @@ ALLOCATED = {
     ("Truth$Contender", "Truth.contend"): 3,
     ("Truth$Waiter", "Truth.park"): 1,
 }
+CLASS_OBJECT_OF_JDK_8 = 544  # bytes
 # Threads that ended are garbage, which a dump of this agent does not have.
 INSTANCES = {"Truth$Point": 1000, "Truth$Node": 500, "Truth$Gate": 1, "Truth$Waiter": 1, "Truth$Dropped": 0}
 STATICS = {
@@ -457,6 +458,46 @@ def test_sites_are_exact(java: Java, name: str) -> None:
         types = dict(Dump(only_file(run).read_bytes()).sites)
         assert {types[class_] for class_ in ("Truth$Node[][]", "Truth$Node[]", "int[][]")} == {2}
         assert (types["int[]"], types["byte[]"], types["Truth$Point"]) == (10, 8, 0)
+
+
+def at_its_new(site: Site) -> tuple[str, ...]:
+    """The trace from the line of the `new` on: the agent of JDK 8 counted in a constructor."""
+    lines = [f"{frame.method}:{frame.line}" for frame in site.frames]
+    while lines and lines[0].partition(":")[0].endswith(".<init>"):
+        del lines[0]
+    return tuple(lines)
+
+
+def rows_of_the_program(facts: Facts, has_sizes: bool) -> dict[tuple[str, tuple[str, ...]], tuple[int, int]]:
+    """Objects and bytes allocated. A thread has other fields in each JDK."""
+    found: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = {}
+    for site in our_sites(facts):
+        frames = at_its_new(site)
+        if site.type.startswith("Truth$") or (
+            site.type.startswith("int[") and any(line.startswith("Truth.allocate") for line in frames[:1])
+        ):
+            is_alike = has_sizes and SUPERS.get(site.type) != "java.lang.Thread"
+            found[site.type, frames] = (site.allocated, site.allocated_bytes if is_alike else 0)
+    return found
+
+
+def written_by_jdk8(name: str) -> Facts:
+    return read_text_data(lzma.decompress((AGENT8 / "gold" / name).read_bytes()))[0]
+
+
+def test_sites_are_those_of_the_agent_of_jdk_8(java: Java) -> None:
+    """Row by row, apart from what libhprof(7) lists."""
+    exact = ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()  # libhprof(7)
+    said = facts_of_valid(java.run("heap=sites,cutoff=0", java=exact))
+    has_sizes = any(site.type == "Truth$Gate" and site.allocated_bytes == 16 for site in said.sites)  # no compact headers
+    theirs = rows_of_the_program(written_by_jdk8("heap.txt.xz"), has_sizes)
+    for type_, frames in list(theirs):
+        if type_ in ("Truth$Node[]", "Truth$Node[][]", "int[][]"):  # the class object was counted, as one of its arrays
+            objects, size = theirs[type_, frames]
+            theirs[type_, frames] = (objects - 1, size - CLASS_OBJECT_OF_JDK_8 if has_sizes else 0)
+        if type_ == "Truth$Node[][]":  # the arrays within that of `new Node[40][3]` were not
+            theirs["Truth$Node[]", frames] = (40, 40 * 32 if has_sizes else 0)
+    assert rows_of_the_program(said, has_sizes) == theirs
 
 
 def test_sites_without_the_buffers_of_threads(java: Java) -> None:
