@@ -60,10 +60,10 @@ def check_pipe(data: bytes) -> Any:
 # ---- Who wrote it ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", some(sorted(NAMES)))
+@pytest.mark.parametrize("name", some(sorted(gold.index(SOURCE))))
 def test_a_producer_is_recognised_in_a_dump_that_is_cut(name: str, tmp_path: Path) -> None:
     """Never a wrong name. Strings may be a copy of HotSpot's; its version is known once all classes are read."""
-    data, right = gold.read(SOURCE, name), NAMES[name]
+    data, right = gold.read(SOURCE, name), NAMES.get(name) or NAMES[gold.index(SOURCE)[name]["producer"].removesuffix("-i386")]
     first = next((body - 9 for tag, body, _ in record_offsets(read(name)) if tag == 0x05), 0)
     for percent in (10, 50, 90, 100, random.uniform(1, 100)):
         found = check(data[: int(len(data) * percent / 100)], tmp_path)

@@ -108,7 +108,7 @@ bool check_utf8(struct checker *ck, uint64_t length)
     if (!r.id)
         report_shape(ck, RULE_STR_002, t.size ? SHAPE_ANY : SHAPE_EMPTY_STRING, at, "an ID other than 0", "0");
     define_string(ck, r.id, &t, at);
-    ck->file->signs.addresses += r.id >= LOWEST_ADDRESS && r.id % 8 == 0;
+    ck->file->signs.addresses += r.id >= LOWEST_ADDRESS && r.id % ck->file->id_size == 0;
     return true;
 }
 

@@ -48,7 +48,7 @@ static struct names look_at_names(const struct file *file)
 }
 
 /* Whether most string IDs are addresses in a VM, of its own symbols: HotSpot's and the serviceability agent's are. Others count
- * strings, so that few of their IDs are multiples of 8. */
+ * strings, so that few of their IDs are multiples of 4 or 8. */
 static bool has_addresses(const struct run *run, const struct file *file)
 {
     return file->signs.addresses > run->sum.record_counts[TAG_UTF8] / 2;
