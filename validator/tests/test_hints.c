@@ -46,12 +46,21 @@ static bool is_near(size_t offset)
     return offset % SECTOR < NEAR;
 }
 
-static size_t row_of_zeros(const struct bytes *b, size_t from)
+static size_t zeros_after(const struct bytes *b, size_t from)
 {
     size_t end = from;
 
     while (!b->at[end])
         end++;
+    return end - from;
+}
+
+static size_t zeros_before(const struct bytes *b, size_t end)
+{
+    size_t from = end;
+
+    while (!b->at[from - 1])
+        from--;
     return end - from;
 }
 
@@ -131,8 +140,9 @@ static void zeros_are_named_if_they_fill_a_sector(void **state)
             memset(b.at + from, 0, zeros);
             next = from + (zeros + INSTANCE - 1) / INSTANCE * INSTANCE;
             check(&b, hint);
-            row = row_of_zeros(&b, from);
-            assert_int_equal(begins_with(hint, ZEROS), row >= SECTOR && (is_near(from) || is_near(next) || row < next - from));
+            row = zeros_after(&b, from);
+            assert_int_equal(begins_with(hint, ZEROS),
+                             row + zeros_before(&b, from) >= SECTOR && (is_near(from) || is_near(next) || row < next - from));
             free(b.at);
         }
 }

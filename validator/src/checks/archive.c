@@ -20,12 +20,18 @@ static uint64_t roots_of(const struct heap *heap, uint64_t id)
     return keymap_get(&heap->archive.rooted, id, &flags) ? flags : 0;
 }
 
+/* Flags of an ID, of those asked for. What recovery left out names nothing. */
+static unsigned uses_of(struct heap *heap, uint64_t id, unsigned flags)
+{
+    return is_lost_reference(heap, id) ? 0 : id_set_get(&heap->objects, id) & flags;
+}
+
 /* Without the roots of a heap dump that is not complete, an array without a root may be the list of a HotSpot, too. */
 static enum list_kind kind_of_array(const struct checker *ck, uint64_t array_id, uint64_t class_id)
 {
     uint64_t roots = roots_of(ck->heap, array_id);
 
-    if (id_set_get(&ck->heap->objects, array_id) & (ID_REFERENCED | ID_ELEMENT) || !is_object_array(ck->file, class_id) ||
+    if (uses_of(ck->heap, array_id, ID_REFERENCED | ID_ELEMENT) || !is_object_array(ck->file, class_id) ||
         roots == ROOTED_OTHERWISE)
         return NO_LIST;
     return roots == ROOTED_BY_GLOBAL ? ROOTED_LIST : UNROOTED_LIST;
@@ -35,7 +41,7 @@ void meet_naming_array(struct checker *ck, uint64_t array_id, uint64_t class_id,
 {
     struct archive *archive = &ck->heap->archive;
     unsigned kinds = id_set_get(&archive->named, missing);
-    bool spoils = (id_set_get(&ck->heap->objects, missing) & ID_REFERENCED) || roots_of(ck->heap, missing);
+    bool spoils = uses_of(ck->heap, missing, ID_REFERENCED) || roots_of(ck->heap, missing);
 
     if (archive->last_array != array_id) {
         archive->last_kind = kind_of_array(ck, array_id, class_id);

@@ -233,18 +233,19 @@ static void count_missing(void *context, uint64_t id, unsigned flags)
 {
     struct checker *ck = context;
 
+    if (is_lost_reference(ck->heap, id))
+        return;
     if (flags & ID_REFERENCED || (!ck->file->losses.heap.array && id_set_get(&ck->heap->archive.named, id) & NO_LIST))
         ck->run->missing[SHAPE_ANY]++;
 }
 
 /* An object that is lost although its ID counts as defined. It was dumped, so that its absence is no quirk. */
-static void count_lost(void *context, uint64_t id, uint64_t unused)
+static void count_lost(void *context, uint64_t id, uint64_t lost)
 {
     struct checker *ck = context;
     unsigned flags = id_set_get(&ck->heap->objects, id);
 
-    (void)unused;
-    ck->run->missing[SHAPE_ANY] += flags & ID_DEFINED && flags & (ID_REFERENCED | ID_ELEMENT);
+    ck->run->missing[SHAPE_ANY] += lost == LOST_OBJECT && flags & ID_DEFINED && flags & (ID_REFERENCED | ID_ELEMENT);
 }
 
 /* The class of an array's elements, by Android's static field. check_class_dump.c marks it like an element of Object[]. */

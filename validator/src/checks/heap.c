@@ -72,6 +72,7 @@ void heap_begin(struct checker *ck)
     byte_log_init(&heap->waiting.log, m);
     archive_init(ck);
     keymap_init(&heap->lost, m, key, ck->file->id_size, sizeof(uint32_t));
+    heap->lost_references = 0;
     input_keep(ck->in, heap->begin);
     if (!input_can_reread(ck->in))
         heap->stretches.due = UINT64_MAX;

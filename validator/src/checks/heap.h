@@ -64,6 +64,12 @@ struct archive {
     bool undecided; /* the log was given up */
 };
 
+enum lost_id {
+    LOST_OBJECT,    /* it counts as defined, but was left out, or ends after the end of the dump */
+    LOST_REFERENCE, /* an object that was left out refers to it, perhaps by bytes that are no ID */
+    LOST_REFERENCES_MOST = 1 << 16,
+};
+
 struct heap {
     uint64_t begin;  /* its first record */
     bool begun;      /* and not ended */
@@ -85,7 +91,8 @@ struct heap {
     struct pending_uses loader_uses; /* of IDs as class loaders; role 0 */
     struct id_set special;           /* see struct segment; an instance of unknown class has all flags */
     struct archive archive;
-    struct keymap lost; /* IDs of objects that count as defined, but were left out or end after the end of the dump; to 0 */
+    struct keymap lost;       /* IDs, to enum lost_id: what recovery left out after it was checked */
+    uint64_t lost_references; /* in `lost`; if there are as many as it may hold, no reference counts */
     struct first_instance first_instances[FIRST_INSTANCES];
     unsigned first_instance_count;
     struct wrong_instance wrong; /* the sub-record before this one, if it is an instance of wrong length */
@@ -101,6 +108,14 @@ struct heap {
     struct stretch *stretch;    /* the present one, or NULL */
     size_t first_wanted;        /* in findings.wanted, of this heap dump */
 };
+
+/* Whether an ID may be named by nothing but what recovery left out. */
+static inline bool is_lost_reference(const struct heap *heap, uint64_t id)
+{
+    uint64_t lost;
+
+    return heap->lost_references == LOST_REFERENCES_MOST || (keymap_get(&heap->lost, id, &lost) && lost == LOST_REFERENCE);
+}
 
 struct checker;
 struct file;

@@ -279,6 +279,8 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
  * past its end; 0 if there is none. *record_end becomes UINT64_MAX where it is not credible. Where it is in doubt whether this
  * sub-record is too long at all, the chain must be sure before its end. */
 uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t from, uint64_t until, uint64_t *record_end);
+/* Such a chain may be one of bytes that are there twice: goes on after the second copy, and sets e->resume. */
+bool resume_after_copy(struct engine *e, uint64_t way);
 /* Goes on with that chain, and sets e->resume. */
 void resume_within(struct engine *e, uint64_t way, uint64_t record_end);
 /* Like resume_in_record() where no record is known to hold what follows. */
@@ -367,6 +369,10 @@ void lose_record(struct engine *e, const struct sight *body, uint64_t right);
 void lose_unknown(struct engine *e);
 /* Called at the end: if records of unknown tag are errors, what they may have defined is not called undefined. */
 void settle_unknown(struct engine *e);
+
+/* ---- lost_references.c ---- */
+/* What the object or class here, of so many bytes, refers to need not be in the dump: it is left out. */
+void lose_references(struct engine *e, uint64_t size);
 
 /* ---- hints.c ---- */
 /* Called before the header: looks for the effects of a transfer as text. */

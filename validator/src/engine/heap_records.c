@@ -157,7 +157,8 @@ static bool is_overlong_instance(struct engine *e, uint64_t size)
         return false;
     if (jobs_begin_again(e))
         return true;
-    resume_within(e, way, end);
+    if (!resume_after_copy(e, way))
+        resume_within(e, way, end);
     e->framing.failed_at = at;
     end_sound_part(&e->run, at);
     e->position.sub = first;
@@ -204,7 +205,9 @@ static bool is_overlong_array(struct engine *e, uint64_t size, uint64_t left)
            "one that takes other sub-records for some of its %" PRIu32 " elements",
            get_u4(e->in.at + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, id)));
     e->position.sub = NULL;
-    if ((way - head) % id == 0 && end != UINT64_MAX) {
+    if (resume_after_copy(e, way)) {
+        e->framing.failed_at = at;
+    } else if ((way - head) % id == 0 && end != UINT64_MAX) {
         jumps_note(&e->file.jumps, at, at + way, end, false);
         check_subrecord(&e->ck, way);
         mark(e, true); /* lengths do not lead here */

@@ -77,11 +77,32 @@ uint64_t zeros_may_begin(const struct engine *e, uint8_t tag, uint64_t bad_at)
     return tag == SUB_CLASS_DUMP || (e->in.offset + bad_at) % SECTOR < bad_at ? bad_at : 0;
 }
 
+/* How many zeros there are around an offset, if there is one at it; of those before it and after it, as many as are needed. The
+ * input stays where it is. */
+static uint64_t zeros_around(struct engine *e, uint64_t at)
+{
+    uint64_t here = e->in.offset, first = at < LEAST_ZEROS ? 0 : at - LEAST_ZEROS, zeros = 0;
+    size_t n, middle;
+
+    if (!input_can_go_back(&e->in, first) || !go_to(e, first))
+        first = here;
+    middle = (size_t)(at - first);
+    n = look_at(&e->in, middle + LEAST_ZEROS, UINT64_MAX);
+    while (middle + zeros < n && !e->in.at[middle + zeros])
+        zeros++;
+    while (zeros > 0 && middle > 0 && !e->in.at[middle - 1]) {
+        middle--;
+        zeros++;
+    }
+    go_to(e, here);
+    return zeros;
+}
+
 void look_for_zeros(struct engine *e, uint64_t after)
 {
-    size_t n = look_at(&e->in, (size_t)after + LEAST_ZEROS, UINT64_MAX);
+    size_t n;
 
-    if (!e->framing.zeros_at && n == after + LEAST_ZEROS && has_zeros(e->in.at + after, LEAST_ZEROS))
+    if (!e->framing.zeros_at && zeros_around(e, e->in.offset + after) >= LEAST_ZEROS)
         e->framing.zeros_at = e->in.offset + after;
     if (!e->high_bytes && (e->transfer & HPROF_TRANSFER_SEVEN_BIT)) {
         n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);

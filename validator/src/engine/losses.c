@@ -42,7 +42,7 @@ uint64_t object_here(struct engine *e, uint8_t tag)
 void lose_object(struct engine *e, uint64_t id)
 {
     if (id)
-        keymap_put(&e->heap.lost, id, 0);
+        keymap_put(&e->heap.lost, id, LOST_OBJECT);
 }
 
 void lose_array(struct engine *e)

@@ -176,7 +176,7 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     kind = e->framing.doubted.count ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind != WAY_NONE) /* the present heap dump record may be none */
         end = UINT64_MAX;
-    else if (pass_doubled_subrecords(e, failed_at, &end, &from))
+    else if (pass_doubled_subrecords(e, failed_at, failed_at, &end, &from))
         kind = WAY_SUBRECORD;
     else if (go_to(e, failed_at))
         kind = go_back_to_way(e, failed_at, &end, &from);
@@ -219,16 +219,32 @@ uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t fro
     return way.kind == WAY_SUBRECORD ? way.at : 0;
 }
 
+/* Goes on from here, where a sub-record failed. Of the rest of its record nothing is known if that has no end. */
+static void resume_after_part(struct engine *e, uint64_t from, uint64_t record_end)
+{
+    resume_here(e, from, WAY_SUBRECORD, record_end);
+    if (record_end == UINT64_MAX)
+        lose_all(e);
+    else
+        lose_part(e);
+}
+
+bool resume_after_copy(struct engine *e, uint64_t way)
+{
+    uint64_t here = e->in.offset, from = here, end = e->position.heap_end;
+    bool is_passed = pass_doubled_subrecords(e, here + way, here, &end, &from);
+
+    if (is_passed)
+        resume_after_part(e, from, end);
+    return is_passed || !go_to(e, here);
+}
+
 void resume_within(struct engine *e, uint64_t way, uint64_t record_end)
 {
     uint64_t here = e->in.offset;
 
     input_advance(&e->in, (size_t)way);
-    resume_here(e, here, WAY_SUBRECORD, record_end);
-    if (record_end == UINT64_MAX)
-        lose_all(e);
-    else
-        lose_part(e);
+    resume_after_part(e, here, record_end);
 }
 
 /* What was read since a checkpoint does not count, but for what it defined. */

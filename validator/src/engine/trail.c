@@ -183,6 +183,7 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
     while (e->in.offset < until && measure_again(e, failed_at, &item)) {
         if (!come_again && e->in.offset < here)
             lose_object(e, object_here(e, item.tag));
+        lose_references(e, item.size);
         discard_subrecord(e, item.tag);
         input_skip(&e->in, item.size);
     }
@@ -191,13 +192,13 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 /* ---- The way ---- */
 
-bool pass_doubled_subrecords(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
+bool pass_doubled_subrecords(struct engine *e, uint64_t at, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     struct doubled d;
     struct trail trail = {0};
     uint64_t first;
 
-    if (!find_doubled(e, failed_at, &d) || !go_to(e, failed_at) || (failed_at > d.last && !follow_trail(e, failed_at, &trail)))
+    if (!find_doubled(e, at, &d) || !go_to(e, failed_at) || (failed_at > d.last && !follow_trail(e, failed_at, &trail)))
         return false;
     first = last_mark(&trail.items, failed_at, d.last);
     if (!pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
