@@ -102,6 +102,20 @@ static bool begins_like_dump(const char *file)
     return n == sizeof start && (memcmp(start, magic, n) == 0 || memcmp(start, "\x1f\x8b", 2) == 0);
 }
 
+/* It is not compressed, and its last bytes are a HEAP_DUMP_END: its parts were joined. */
+static bool ends_like_dump(const char *file)
+{
+    enum { RECORD_HEADER = 9, LENGTH_AT = 5 };
+    unsigned char end[RECORD_HEADER] = {0};
+    FILE *stream = fopen(file, "rb");
+    bool is_read =
+        stream != NULL && fseeko(stream, -RECORD_HEADER, SEEK_END) == 0 && fread(end, 1, sizeof end, stream) == sizeof end;
+
+    if (stream != NULL)
+        fclose(stream);
+    return is_read && end[0] == 0x2c && memcmp(end + LENGTH_AT, "\0\0\0\0", sizeof end - LENGTH_AT) == 0;
+}
+
 bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size)
 {
     size_t length = part_stem(part), used;
@@ -114,6 +128,13 @@ bool describe_part(const char *part, const struct hprof_summary *summary, char w
     if (stat(whole, &stat_of) != 0 || !S_ISREG(stat_of.st_mode)) {
         whole[0] = '\0';
         return false;
+    }
+    if (begins_like_dump(whole) && ends_like_dump(whole)) {
+        used = add(to, size, 0, "this is a part of an earlier dump that was not finished: ");
+        used = add(to, size, used, strrchr(whole, '/') != NULL ? strrchr(whole, '/') + 1 : whole);
+        add(to, size, used, " has its end");
+        whole[0] = '\0';
+        return true;
     }
     used = add(to, size, 0, "the VM was killed while it dumped, and this is ");
     used = add(to, size, used, summary->bytes < PART_LEAST ? "an empty part" : "a part");

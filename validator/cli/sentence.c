@@ -66,17 +66,24 @@ static void write_subject(struct pen *pen, const char *path)
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
-/* Writes "836604 bytes" as "836,604 bytes"; other numbers are IDs, serials and values, and stay as they are. */
-static void write_with_counts(struct pen *pen, const char *text)
+static bool begins_with(const char *text, const char *words)
+{
+    return strncmp(text, words, strlen(words)) == 0;
+}
+
+/* Writes "836604 bytes" as "836,604 bytes"; other numbers are IDs, serials and values, and stay as they are. `after` follows the
+ * text. */
+static void write_with_counts(struct pen *pen, const char *text, const char *after)
 {
     while (*text != '\0') {
         size_t digits = strspn(text, "0123456789");
+        const char *unit = text[digits] != '\0' ? text + digits : after;
         if (digits == 0) {
             digits = isalnum((unsigned char)*text)
                          ? strspn(text, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
                          : 1;
             write_bytes(pen, text, digits);
-        } else if (strncmp(text + digits, " byte", 5) == 0) {
+        } else if (begins_with(unit, " byte") || begins_with(unit, " are there")) {
             for (size_t i = 0; i < digits; i++) {
                 if (i > 0 && (digits - i) % 3 == 0)
                     write_bytes(pen, ",", 1);
@@ -113,10 +120,10 @@ static void write_sentence(struct pen *pen, const char *sentence, const struct h
             write_subject(pen, f->path);
             break;
         case 'f':
-            write_with_counts(pen, f->found);
+            write_with_counts(pen, f->found, sentence + 1);
             break;
         default:
-            write_with_counts(pen, f->expected);
+            write_with_counts(pen, f->expected, sentence + 1);
             break;
         }
     }
@@ -136,7 +143,7 @@ const char *format_sentence(const struct report *report, const struct hprof_rule
     } else if (strncmp(f->found, one_that, sizeof one_that - 1) == 0) {
         write_subject(&pen, f->path);
         write_text(&pen, " ");
-        write_with_counts(&pen, f->found + sizeof one_that - 1);
+        write_with_counts(&pen, f->found + sizeof one_that - 1, "");
     } else {
         write_sentence(&pen, sentence_of(rule), f);
     }

@@ -252,6 +252,18 @@ def test_stale_parts_beside_a_complete_dump(tmp_path: Path) -> None:
     assert "a part of an earlier dump lies beside this one: heap.hprof.p0" in done.out
 
 
+def test_a_stale_part_alone(tmp_path: Path) -> None:
+    """The dump beside it has its end: to repair that one would not use the part."""
+    data = read("jdk25")
+    last = [body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS][-1]
+    (tmp_path / "heap.hprof").write_bytes(data)
+    (tmp_path / "heap.hprof.p0").write_bytes(data[last:])
+    done = run("heap.hprof.p0", cwd=tmp_path)
+    assert done.status == 1
+    assert "likely: this is a part of an earlier dump that was not finished: heap.hprof has its end\n" in done.out
+    assert "fix:" not in done.out
+
+
 # ---- What it is, and what happened to it ------------------------------------------------------------------------------
 
 KINDS = {
