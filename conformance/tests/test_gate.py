@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from built import ROOT, TOOL, needs_tool
 
+from hprof_conformance import gold
+
 GOOD = ROOT / "corpus" / "valid" / "names-odd.hprof"
 BAD = ROOT / "corpus" / "invalid" / "OBJ-004" / "two-instances-102-id8.hprof"
 WARNING = ROOT / "corpus" / "warning" / "REF-002" / "instance-field-102-id8.hprof"
@@ -41,6 +43,18 @@ def test_a_malformed_dump_fails_and_is_in_the_reports(tmp_path: Path) -> None:
 def test_warnings_fail_if_asked(tmp_path: Path) -> None:
     assert gate(tmp_path, "strict", "report", WARNING).returncode == 0
     assert gate(tmp_path, "strict", "report", WARNING, options="--werror").returncode == 1
+
+
+def test_an_incomplete_dump_does_not_pass(tmp_path: Path) -> None:
+    """A HotSpot's dump that has lost a segment: nothing is wrong but that objects are missing."""
+    data = gold.read(ROOT, "jdk25")
+    segments = [at for at in range(len(data) - 9) if data[at : at + 5] == b"\x1c" + bytes(4)]
+    whole = [at for at in segments if at + 9 + int.from_bytes(data[at + 5 : at + 9]) in (*segments, len(data) - 9)]
+    lost = whole[-1]
+    (tmp_path / "lost.hprof").write_bytes(data[:lost] + data[lost + 9 + int.from_bytes(data[lost + 5 : lost + 9]) :])
+    found = gate(tmp_path, "auto", "report", "lost.hprof")
+    assert found.returncode == 1 and "lost.hprof: incomplete" in found.stdout, found.stdout
+    assert gate(tmp_path, "auto", "report", "lost.hprof", options="--allow-incomplete").returncode == 0
 
 
 def test_wrong_usage(tmp_path: Path) -> None:

@@ -402,8 +402,8 @@ def main() -> int:
     given = parser.parse_args()
     print(f"seed {given.seed}")
     if given.oom and not Group.can_be_made():
-        print("skipped: no cgroup that limits memory can be made here")
-        return 0
+        print("killed.py: no cgroup that limits memory can be made here: nothing was tried", file=sys.stderr)
+        return 2
     failed = 0
     for home in given.jdk:
         with tempfile.TemporaryDirectory(dir=f"{given.root}/tmp" if given.root else None) as folder:

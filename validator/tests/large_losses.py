@@ -98,7 +98,7 @@ def differences(original: Path, copy: Path) -> tuple[int, int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", default="2G")
-    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--draws", type=int, default=len(ONE_FAULT) + len(MANY_BYTES))
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     parser.add_argument("--folder", type=Path, help="with room for three dumps")
     parser.add_argument("dump", nargs="?", type=Path, help="instead of one by hprof-gen")
