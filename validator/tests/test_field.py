@@ -291,14 +291,19 @@ def test_what_is_no_dump_is_named(start: bytes, tmp_path: Path) -> None:
             assert (found["hint"] or "").partition(" while")[0] == ("the VM was killed" if is_part else "")
 
 
+SOUGHT = (64 << 10) - len(b"JAVA PROFILE 1.0.2\0")  # a header that ends in the first 64 KiB is found
+
+
 @pytest.mark.parametrize(
-    "text", [b"Dumping heap to /dev/stdout ...\n", b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", b"x" * 60000]
+    "text",
+    [b"Dumping heap to /dev/stdout ...\n", b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n", b"x" * SOUGHT, b"x" * (SOUGHT + 1)],
 )
 def test_text_before_the_header(text: bytes, tmp_path: Path) -> None:
     data = text + read("jdk8")
     for found in (check(data, tmp_path), check_pipe(data)):
         (one,) = found["findings"]
-        assert one["found"].endswith(f"; a dump begins at offset {len(text)}")
+        assert one["rule"] == "HDR-001"
+        assert one["found"].endswith(f"; a dump begins at offset {len(text)}") == (len(text) <= SOUGHT)
 
 
 @pytest.mark.parametrize("name", ["agent8", "jdk8", "sa17", "jdk25"])
