@@ -236,7 +236,9 @@ bool resume_after_copy(struct engine *e, uint64_t way)
 
     if (is_passed)
         resume_after_part(e, from, end);
-    return is_passed || !go_to(e, here);
+    else if (go_to(e, here))
+        look_at(&e->in, (size_t)way + HEAD_SIZE, UINT64_MAX); /* as before */
+    return is_passed;
 }
 
 void resume_within(struct engine *e, uint64_t way, uint64_t record_end)
