@@ -107,6 +107,12 @@ static bool begins_anew(struct engine *e, const struct sight *s, uint64_t first,
     return false;
 }
 
+/* Where what is compared begins: at an offset, or where the input can go back to. */
+static uint64_t first_in_reach(const struct engine *e, uint64_t first)
+{
+    return first >= e->in.offset || input_can_go_back(&e->in, first) ? first : e->in.offset - INPUT_HISTORY;
+}
+
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
 {
     uint64_t first = failed_at > MOST ? failed_at - MOST : 0;
@@ -115,7 +121,8 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
 
     if (first < e->framing.sought_until)
         first = e->framing.sought_until;
-    if (failed_at <= first || !input_can_go_back(&e->in, first) || !go_to(e, first))
+    first = first_in_reach(e, first);
+    if (failed_at <= first || !go_to(e, first))
         return false;
     e->framing.sought_until = failed_at;
     s = look_far(e);
@@ -136,7 +143,8 @@ void look_for_doubled(struct engine *e)
 
     if (first < e->framing.looked_until)
         first = e->framing.looked_until;
-    if (first >= here || !input_can_go_back(&e->in, first) || !go_to(e, first))
+    first = first_in_reach(e, first);
+    if (first >= here || !go_to(e, first))
         return;
     e->framing.looked_until = here;
     s = look_far(e);
