@@ -1,9 +1,11 @@
 #include "store.h"
 
+#include <linux/random.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Chunk k has STORE_FIRST << k records. */
 static unsigned chunk_of(uint32_t index, uint32_t *within)
@@ -115,7 +117,8 @@ static uint64_t secret = 0x9e3779b97f4a7c15;
 
 void hash_start(void)
 {
-    if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret)
+    /* An older glibc has no getrandom(). */
+    if (syscall(SYS_getrandom, &secret, sizeof secret, GRND_NONBLOCK) != (long)sizeof secret)
         secret ^= (uint64_t)time(NULL);
 }
 
