@@ -178,10 +178,9 @@ def test_agent_of_the_release(bare: Root) -> None:
     assert versions and max((int(major), int(minor)) for major, minor in versions) <= (2, 17)
     root = bare.copy("agent")
     root.take(agent, the("hprof-validate-*"), SOURCE / "conformance/producers/agent8/Crowd.java")
-    install = "DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends"
-    root.shell(f"apt-get update && {install} default-jdk-headless")
-    options = "heap=dump,format=b,file=/tmp/app.hprof"
-    script = f"mount -t proc proc /proc\ntrap 'umount /proc' EXIT\njava -agentpath:/tmp/{agent.name}={options} Crowd.java 4 1"
+    install = "DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends default-jdk-headless"
+    java = f"java -agentpath:/tmp/{agent.name}=heap=dump,format=b,file=/tmp/app.hprof Crowd.java 4 1"
+    script = f"mount -t proc proc /proc\ntrap 'umount /proc' EXIT\napt-get update\n{install}\n{java}"
     assert "Dumping Java heap ... done." in root.shell(f"{script} 2>&1")
     assert ": valid (" in root.shell(f"/tmp/{the('hprof-validate-*').name} --profile strict app.hprof")
 
