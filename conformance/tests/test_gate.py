@@ -12,10 +12,13 @@ import pytest
 from built import ROOT, TOOL, needs_tool
 
 from hprof_conformance import gold
+from hprof_corpus.walk import read_header, records
 
 GOOD = ROOT / "corpus" / "valid" / "names-odd.hprof"
 BAD = ROOT / "corpus" / "invalid" / "OBJ-004" / "two-instances-102-id8.hprof"
 WARNING = ROOT / "corpus" / "warning" / "REF-002" / "instance-field-102-id8.hprof"
+
+SEGMENT = 0x1C
 
 pytestmark = needs_tool
 
@@ -48,10 +51,10 @@ def test_warnings_fail_if_asked(tmp_path: Path) -> None:
 def test_an_incomplete_dump_does_not_pass(tmp_path: Path) -> None:
     """A HotSpot's dump that has lost a segment: nothing is wrong but that objects are missing."""
     data = gold.read(ROOT, "jdk25")
-    segments = [at for at in range(len(data) - 9) if data[at : at + 5] == b"\x1c" + bytes(4)]
-    whole = [at for at in segments if at + 9 + int.from_bytes(data[at + 5 : at + 9]) in (*segments, len(data) - 9)]
-    lost = whole[-1]
-    (tmp_path / "lost.hprof").write_bytes(data[:lost] + data[lost + 9 + int.from_bytes(data[lost + 5 : lost + 9]) :])
+    header = read_header(data)
+    assert header is not None
+    *_, lost = (record for record in records(data, header.size) if record.tag == SEGMENT)
+    (tmp_path / "lost.hprof").write_bytes(data[: lost.at] + data[lost.end :])
     found = gate(tmp_path, "auto", "report", "lost.hprof")
     assert found.returncode == 1 and "lost.hprof: incomplete" in found.stdout, found.stdout
     assert gate(tmp_path, "auto", "report", "lost.hprof", options="--allow-incomplete").returncode == 0

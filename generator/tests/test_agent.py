@@ -481,16 +481,21 @@ def rows_of_the_program(facts: Facts, has_sizes: bool) -> dict[tuple[str, tuple[
     return found
 
 
-def written_by_jdk8(name: str) -> Facts:
-    return read_text_data(lzma.decompress((AGENT8 / "gold" / name).read_bytes()))[0]
+def heap_of_jdk8() -> Facts:
+    """What the agent of JDK 8 wrote of the same program."""
+    return read_text_data(lzma.decompress((AGENT8 / "gold/heap.txt.xz").read_bytes()))[0]
+
+
+def without_buffers(java: Java) -> tuple[str, ...]:
+    """Options with which all allocations are seen: of threads' buffers JDK 11 shows not all (libhprof(7))."""
+    return ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()
 
 
 def test_sites_are_those_of_the_agent_of_jdk_8(java: Java) -> None:
     """Row by row, apart from what libhprof(7) lists."""
-    exact = ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()  # libhprof(7)
-    said = facts_of_valid(java.run("heap=sites,cutoff=0", java=exact))
+    said = facts_of_valid(java.run("heap=sites,cutoff=0", java=without_buffers(java)))
     has_sizes = any(site.type == "Truth$Gate" and site.allocated_bytes == 16 for site in said.sites)  # no compact headers
-    theirs = rows_of_the_program(written_by_jdk8("heap.txt.xz"), has_sizes)
+    theirs = rows_of_the_program(heap_of_jdk8(), has_sizes)
     for type_, frames in list(theirs):
         if type_ in ("Truth$Node[]", "Truth$Node[][]", "int[][]"):  # the class object was counted, as one of its arrays
             objects, size = theirs[type_, frames]
@@ -507,8 +512,7 @@ def test_sites_without_the_buffers_of_threads(java: Java) -> None:
 
 def test_sites_that_several_threads_meet_at_once(java: Java) -> None:
     """The agent keeps each class with each size as a site of its own."""
-    exact = ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()  # libhprof(7)
-    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", "Lavish", "sizes", java=exact))
+    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", "Lavish", "sizes", java=without_buffers(java)))
     objects, sizes = Counter[str](), Counter[str]()
     for site in facts.sites:  # in compiled code there is no frame of the native method
         if site.type.startswith("int[][]") and any(frame.method == "Lavish.allocateSizes" for frame in site.frames):
@@ -567,9 +571,9 @@ def ours(names: dict[str, int]) -> dict[str, int]:
 
 
 def test_content_is_that_of_the_agent_of_jdk_8(java: Java) -> None:
-    """The same program, in gold/heap.txt.xz. What is different is in libhprof(7): garbage is not dumped, and a class object is an
+    """What is different is in libhprof(7): garbage is not dumped, and a class object is an
     object of Class, not of the class that it stands for."""
-    theirs = read_text_data(lzma.decompress((AGENT8 / "gold/heap.txt.xz").read_bytes()))[0]
+    theirs = heap_of_jdk8()
     facts = facts_of_valid(java.run("heap=all,cutoff=0,file=t.txt"))
     garbage = {"Truth$Contender", "Truth$Dropped"}
     ended = {key: count for key, count in theirs.fields.items() if key[0] in garbage}

@@ -12,6 +12,13 @@ enum { PARTS_NAMED = 3 };
 /* A part that is shorter has no sub-record: the header of a segment, and a tag. */
 enum { PART_LEAST = 10 };
 
+static const char *without_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 static bool is_there(const char *file, unsigned part, bool *is_empty)
 {
     char name[PATH_MAX];
@@ -59,8 +66,7 @@ struct parts_beside find_parts_beside(const char *file, const struct hprof_summa
 
 bool name_part(const char *file, unsigned part, char *to, size_t size)
 {
-    const char *slash = strrchr(file, '/');
-    int n = snprintf(to, size, "%s.p%u", slash != NULL ? slash + 1 : file, part);
+    int n = snprintf(to, size, "%s.p%u", without_folder(file), part);
 
     return n > 0 && (size_t)n < size;
 }
@@ -131,7 +137,7 @@ bool describe_part(const char *part, const struct hprof_summary *summary, char w
     }
     if (begins_like_dump(whole) && ends_like_dump(whole)) {
         used = add(to, size, 0, "this is a part of an earlier dump that was not finished: ");
-        used = add(to, size, used, strrchr(whole, '/') != NULL ? strrchr(whole, '/') + 1 : whole);
+        used = add(to, size, used, without_folder(whole));
         add(to, size, used, " has its end");
         whole[0] = '\0';
         return true;
@@ -139,7 +145,7 @@ bool describe_part(const char *part, const struct hprof_summary *summary, char w
     used = add(to, size, 0, "the VM was killed while it dumped, and this is ");
     used = add(to, size, used, summary->bytes < PART_LEAST ? "an empty part" : "a part");
     used = add(to, size, used, " of the dump: the beginning is in ");
-    add(to, size, used, strrchr(whole, '/') != NULL ? strrchr(whole, '/') + 1 : whole);
+    add(to, size, used, without_folder(whole));
     if (summary->bytes < PART_LEAST || !begins_like_dump(whole))
         whole[0] = '\0';
     return true;

@@ -67,8 +67,8 @@ struct archive {
 enum lost_id {
     LOST_OBJECT,    /* it counts as defined, but was left out, or ends after the end of the dump */
     LOST_REFERENCE, /* an object that was left out refers to it, perhaps by bytes that are no ID */
-    LOST_REFERENCES_MOST = 1 << 16,
 };
+enum { LOST_REFERENCES_MOST = 1 << 16 };
 
 struct heap {
     uint64_t begin;  /* its first record */
