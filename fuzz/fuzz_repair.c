@@ -181,7 +181,8 @@ static enum hprof_status validate(int fd, const struct aim *aim, struct findings
 
 static bool has_stand_ins(const struct hprof_repair_result *result)
 {
-    return result->stand_in_classes || result->stand_in_names || result->stand_in_traces || result->stand_in_frames;
+    return result->stand_in_classes || result->stand_in_names || result->stand_in_traces || result->stand_in_frames ||
+           result->stand_in_threads;
 }
 
 static bool is_unchanged(const struct hprof_repair_result *result)

@@ -114,7 +114,8 @@ static const char *either(uint64_t n, const char *word, const char *words)
 /* What was added that the dump does not have, and who refuses it. */
 static void print_stand_ins(FILE *out, const struct hprof_repair_result *repair)
 {
-    uint64_t classes = repair->stand_in_classes, names = repair->stand_in_names, traces = repair->stand_in_traces;
+    uint64_t classes = repair->stand_in_classes, names = repair->stand_in_names, traces = repair->stand_in_traces,
+             threads = repair->stand_in_threads;
 
     if (classes > 0)
         fprintf(out, "added: %" PRIu64 " stand-in%s for lost class%s, with bytes in place of fields\n", classes,
@@ -122,6 +123,9 @@ static void print_stand_ins(FILE *out, const struct hprof_repair_result *repair)
     if (names > 0)
         fprintf(out, "added: %" PRIu64 " stand-in%s for lost name%s, such as unknown.Class_0x7f...\n", names,
                 either(names, "", "s"), either(names, "", "s"));
+    if (threads > 0)
+        fprintf(out, "added: %" PRIu64 " stand-in%s for lost thread%s, which other roots name\n", threads,
+                either(threads, "", "s"), either(threads, "", "s"));
     if (traces > 0)
         fprintf(out, "added: %" PRIu64 " stand-in%s for lost stack trace%s\n", traces, either(traces, "", "s"),
                 either(traces, "", "s"));

@@ -115,6 +115,7 @@ static void put_added(struct json *json, const struct hprof_repair_result *repai
     json_put_object(json, "stand_ins");
     json_put_uint(json, "classes", repair->stand_in_classes);
     json_put_uint(json, "names", repair->stand_in_names);
+    json_put_uint(json, "threads", repair->stand_in_threads);
     json_put_uint(json, "traces", repair->stand_in_traces);
     json_put_uint(json, "frames", repair->stand_in_frames);
     json_put_uint(json, "objects", repair->stand_in_objects);

@@ -37,15 +37,27 @@ uint64_t count_kept_objects(const struct hprof_repair_result *repair)
     return n[INSTANCE] + n[OBJECT_ARRAY] + n[PRIMITIVE_ARRAY] + n[PRIMITIVE_ARRAY_NODATA];
 }
 
+/* Roots with this tag that the dump had, and those of them that the copy has. A thread with a stand-in is lost. */
+static void count_roots(const struct hprof_repair_result *repair, unsigned tag, uint64_t *read, uint64_t *kept)
+{
+    uint64_t in = repair->subrecords_in[tag], out = repair->subrecords_out[tag];
+    uint64_t added = tag == THREAD_OBJECT ? repair->stand_in_threads : 0, lost;
+
+    *kept = out > added ? out - added : 0;
+    lost = in > *kept ? in - *kept : 0;
+    *read = *kept + (lost > added ? lost : added);
+}
+
 void each_root_kind(const struct hprof_repair_result *repair,
                     void (*each)(void *context, const char *kind, uint64_t read, uint64_t kept), void *context)
 {
     for (unsigned tag = 0; tag < 256; tag++) {
         const char *kind = hprof_subrecord_name((uint8_t)tag);
-        uint64_t kept = repair->subrecords_out[tag], read = repair->subrecords_in[tag];
+        uint64_t kept, read;
 
+        count_roots(repair, tag, &read, &kept);
         if (kind != NULL && strncmp(kind, "ROOT_", 5) == 0 && (read > 0 || kept > 0))
-            each(context, kind, read > kept ? read : kept, kept);
+            each(context, kind, read, kept);
     }
 }
 
@@ -72,9 +84,10 @@ static struct roots count_roots_of(const struct hprof_repair_result *repair)
 
 uint64_t count_threads(const struct hprof_repair_result *repair, bool kept)
 {
-    uint64_t out = repair->subrecords_out[THREAD_OBJECT], in = repair->subrecords_in[THREAD_OBJECT];
+    uint64_t in, out;
 
-    return kept || in < out ? out : in;
+    count_roots(repair, THREAD_OBJECT, &in, &out);
+    return kept ? out : in;
 }
 
 const char *reader_advice(const struct hprof_repair_result *repair)
@@ -161,7 +174,7 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
     print_objects(out, repair, losses);
     each_root_kind(repair, print_root_kind, out);
     if (has_no_root && roots.read == 0)
-        fputs("    all GC roots\n", out);
+        fputs("    all GC roots, if there were any\n", out);
     else if (repair->root_gaps > 0)
         fprintf(out, "    perhaps GC roots, in %s that cannot be read\n", format_counted(count, repair->root_gaps, "place"));
     if (kept_threads < threads)

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from dumps import OBJECT, VALID, class_dump, instance, load_class, object_array, record, utf8
+from dumps import OBJECT, OBJECTS, VALID, class_dump, instance, load_class, object_array, record, utf8
 from killed import Content, read_content
 from tool import SOURCE, run
 
@@ -191,6 +191,72 @@ def test_readers_that_refuse_a_dump_without_classes_are_named(tmp_path: Path) ->
     arrays = b"".join(struct.pack(">BQIIB", 0x23, 0x1000 + 8 * n, 0, 1, 8) + b"\0" for n in range(20))
     text = repair(start[:HEADER] + utf8(7, "a") + record(0x1C, arrays) + END, tmp_path, "--no-stand-ins")[1]
     assert "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens\n" in text
+
+
+ROOTS_OF_THREADS = {2: "JNI_LOCAL", 3: "JAVA_FRAME", 4: "NATIVE_STACK", 6: "THREAD_BLOCK", 0x8E: "JNI_MONITOR"}
+
+
+def traces_of(data: bytes) -> dict[int, set[int]]:
+    """The stack traces that name each thread."""
+    found: dict[int, set[int]] = {}
+    for at, _ in definitions(data, 5):
+        trace, thread = struct.unpack_from(">II", data, at + 9)
+        found.setdefault(thread, set()).add(trace)
+    return found
+
+
+@pytest.mark.parametrize("name", [*GOLD, "jdk8-i386", "jdk28", "sa28"])
+def test_a_root_whose_thread_is_lost_is_kept(name: str, tmp_path: Path) -> None:
+    """Some ROOT_THREAD_OBJECTs of a real dump are taken out, and a byte follows its end. OpenJDK's parser refuses roots of a
+    thread that it has not met. So each gets one that names no object, with the stack trace that alone names the thread; all else
+    is as it was."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    data = gold.read(SOURCE, name)
+    (i,) = struct.unpack_from(">I", data, 19)
+    before = content(data)
+    used = {int.from_bytes(one[1 + i : 5 + i], "big") for one in before.roots if one[0] in ROOTS_OF_THREADS}
+    threads = {int.from_bytes(one[1 + i : 5 + i], "big"): one for one in before.roots if one[0] == 8}
+    rooted = sorted(used & set(threads))
+    assert rooted
+    chosen = dice.sample(rooted, dice.randint(1, len(rooted)))
+    broken, traces = data, traces_of(data)
+    for serial in chosen:
+        broken = without(broken, threads[serial])
+    copy, text = repair(broken + b"\x01", tmp_path)
+    after = content(copy)
+    lost, new = before.roots - after.roots, after.roots - before.roots
+    assert sorted(lost) == sorted(threads[serial] for serial in chosen), f"seed {seed}"
+    assert sorted(new) == sorted(
+        struct.pack(">B", 8) + bytes(i) + struct.pack(">II", serial, alone.pop() if len(alone) == 1 else 0)
+        for serial, alone in ((serial, traces.get(serial, set[int]()).copy()) for serial in chosen)
+    ), f"seed {seed}"
+    assert (after.objects, after.records) == (before.objects, before.records), f"seed {seed}"
+    n = len(chosen)
+    assert f"added: {n} stand-in{'s'[: n > 1]} for lost thread{'s'[: n > 1]}, which other roots name\n" in text, text
+    assert re.search(rf"^lost:\n(    .*\n)*    {n} of {len(threads)} threads\n", text, re.M), text
+    assert max(copy.index(one) for one in new) < min(copy.index(one) for one in after.roots if one[0] in ROOTS_OF_THREADS)
+    again, text = repair(copy, tmp_path)
+    assert again == copy and "stand-in" not in text
+
+
+@pytest.mark.parametrize("tag", ROOTS_OF_THREADS)
+def test_a_thread_is_known_in_its_heap_dump_only(tag: int, tmp_path: Path) -> None:
+    """Two heap dumps: a ROOT_THREAD_OBJECT of the first is none of the second. A START_THREAD is one of the whole file."""
+    start = VALID[: definitions(VALID, 0x1C)[0][0]]
+    if tag == 0x8E:
+        start = start.replace(b"1.0.2", b"1.0.3")
+    root = struct.pack(">BQI", tag, 0x1000, 7) + (b"" if tag in (4, 6) else struct.pack(">i", -1 if tag < 4 else 0))
+    thread = struct.pack(">BQII", 8, 0, 7, 0)
+    heap = class_dump(OBJECT, 0) + class_dump(OBJECTS, OBJECT) + instance(0x1000, OBJECT)
+    one, many = (record(0x1C, heap + roots) + END for roots in (thread + root, root * 300))
+    profile = ("--profile", "strict" if tag != 0x8E else "android")
+    for between, threads in ((b"", 2), (record(0x0A, struct.pack(">IQIQQQ", 7, 0, 0, 1, 0, 0)), 1)):
+        copy, text = repair(start + one + between + many, tmp_path, *profile)
+        assert (copy.count(thread), copy.count(root)) == (threads, 301), text
+        assert ("1 stand-in for lost thread" in text) == (threads == 2)
+    copy, text = repair(start + one + many, tmp_path, "--no-stand-ins", *profile)
+    assert (copy.count(thread), copy.count(root)) == (1, 1 if tag != 0x8E else 301), text
 
 
 def test_a_dump_that_lacks_nothing_gets_no_stand_ins(tmp_path: Path) -> None:

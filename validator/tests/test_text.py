@@ -353,6 +353,7 @@ def test_full(files: Path) -> None:
     assert done.err == ""
     for name in ("full", "text-full"):
         assert TIME.sub("", run("--format", name, "duplicate", cwd=files).out) == TIME.sub("", done.out)
+    assert TIME.sub("", run("--format", "text", "duplicate", cwd=files).out) == TIME.sub("", run("duplicate", cwd=files).out)
     first, finding, where, detail, fix, look, why, checked, verdict = done.out.splitlines()
     assert first == (
         "duplicate: JAVA PROFILE 1.0.2, 8-byte IDs, 2026-11-24 12:00:03 UTC, profile strict (auto: looks like no known producer)"

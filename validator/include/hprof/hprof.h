@@ -380,7 +380,7 @@ struct hprof_repair {
     const int *parts;
     size_t part_count;
     bool parts_are_sure; /* else they are used only if the dump in `from` has no end */
-    bool no_stand_ins;   /* leave out what needs a class, a name or a stack trace that is lost */
+    bool no_stand_ins;   /* leave out what needs a class, a name, a thread or a stack trace that is lost */
     /* Called at the end for each class, the most bytes first; or NULL, which saves the time to count the objects of these
      * classes. */
     int (*on_class_loss)(void *context, const struct hprof_class_loss *loss);
@@ -433,6 +433,8 @@ struct hprof_repair_result {
     bool version_mended;           /* the dump says 1.0.1, and has segments: the copy says 1.0.2 */
     bool header_made;              /* in place of the first 31 bytes, because the header was damaged or lost */
     uint64_t root_gaps; /* places that may have held roots: next to one, or the end of the dump, and not to be read */
+    uint64_t
+        stand_in_threads; /* ROOT_THREAD_OBJECTs that were added, without the ID of an object: other roots name the thread */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

@@ -30,4 +30,11 @@ static inline bool is_root_tag(uint8_t tag)
     return is_subrecord_tag(tag) && !is_object_tag(tag) && tag != SUB_HEAP_DUMP_INFO && tag != SUB_PRIMITIVE_ARRAY_NODATA;
 }
 
+/* Of a root that a ROOT_THREAD_OBJECT must accompany (ROOT-003): after the ID of its object it has the serial of a thread. */
+static inline bool is_root_of_thread(uint8_t tag)
+{
+    return tag == SUB_ROOT_JNI_LOCAL || tag == SUB_ROOT_JAVA_FRAME || tag == SUB_ROOT_NATIVE_STACK ||
+           tag == SUB_ROOT_THREAD_BLOCK || tag == SUB_ROOT_JNI_MONITOR;
+}
+
 #endif

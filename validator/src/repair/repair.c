@@ -41,7 +41,7 @@ static void leave_out_error(struct repair *r, enum rule rule, uint64_t offset)
     leave_out_at(r, offset);
     if (rule == RULE_STK_012)
         note_missing_trace(r, offset);
-    if (rule == RULE_OBJ_002 || rule == RULE_OBJ_003 || rule == RULE_CLS_010)
+    if (rule == RULE_OBJ_002 || rule == RULE_OBJ_003 || rule == RULE_CLS_010 || rule == RULE_ROOT_003)
         keymap_put(&r->undefined_at, offset, 0);
     if (rule == RULE_OBJ_004 || rule == RULE_CLS_009)
         keymap_put(&r->twice_at, offset, 0);
@@ -104,9 +104,11 @@ static void clear_undefined(struct repair *r)
     keymap_clear(&r->undefined_at);
     keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
+    keymap_clear(&r->missing_threads);
     keymap_init(&r->twice_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->undefined_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&r->missing_threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
 /* Of what is missing nothing is left out, unless the caller makes that an error. */
@@ -178,7 +180,7 @@ static bool copy_again(struct repair *r)
     const struct stand_ins *s = &r->stand_ins;
 
     r->pass++;
-    r->base = s->definitions_size + s->classes_size + RECORD_HEADER_SIZE * s->dump_count;
+    r->base = s->definitions_size + s->subrecords_size + RECORD_HEADER_SIZE * s->dump_count;
     r->stand_ins.next_dump = 0;
     r->is_first_pass = false;
     doubt_leave_out(r);
@@ -199,14 +201,14 @@ static bool copy_again(struct repair *r)
 
 static bool has_stand_ins(const struct repair *r)
 {
-    return r->stand_ins.definitions_size || r->stand_ins.classes_size;
+    return r->stand_ins.definitions_size || r->stand_ins.subrecords_size;
 }
 
 /* Whether stand-ins are made for what the copy lacks. *failed if that cannot be found out. */
 static bool makes_stand_ins(struct repair *r, bool *failed)
 {
     if (!r->may_stand_in || (!r->wants_stand_in && (r->stand_ins.rounds || (!r->result.left_out && !r->result.parts_joined) ||
-                                                    !stand_ins_lack_array_class(r))))
+                                                    !stand_ins_are_missing(r))))
         return false;
     *failed = !repair_open(r, source_of_fd(r->to)) || !stand_ins_make(r);
     r->may_stand_in = has_stand_ins(r);
@@ -280,6 +282,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     misfits_init(r);
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&r->threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
     r->needs_classes = !r->asked.severities || r->asked.severities[RULE_OBJ_002] == HPROF_UNCHANGED ||
                        r->asked.severities[RULE_OBJ_002] == HPROF_ERROR;
@@ -307,7 +310,9 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->undefined_at);
     keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
+    keymap_clear(&r->missing_threads);
     keymap_clear(&r->dumped_classes);
+    keymap_clear(&r->threads);
     keymap_clear(&r->stood_in);
     misfits_clear(r);
     missing_clear(r);

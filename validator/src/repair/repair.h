@@ -58,7 +58,7 @@ struct unknown {
 };
 
 /* What is named although nothing defines it. */
-enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_THREAD, MISSING_KINDS };
+enum missing_kind { MISSING_STRING, MISSING_CLASS_SERIAL, MISSING_FRAME, MISSING_KINDS };
 
 enum misfit_kind { MISFIT_INSTANCE, MISFIT_ARRAY, MISFIT_KINDS };
 
@@ -82,15 +82,15 @@ struct copied {
     uint8_t tag;
 };
 
-/* Records and sub-records that the next pass puts into the copy: names, classes and stack traces that the input lacks. */
+/* Records and sub-records that the next pass puts into the copy: names, classes, threads and stack traces that the input lacks. */
 struct stand_ins {
     uint8_t *definitions; /* UTF8, LOAD_CLASS and TRACE records */
     size_t definitions_size, definitions_capacity, definitions_put;
-    uint8_t *classes; /* CLASS_DUMPs, those of a heap dump together */
-    size_t classes_size, classes_capacity;
+    uint8_t *subrecords; /* CLASS_DUMPs and ROOT_THREAD_OBJECTs, those of a heap dump together */
+    size_t subrecords_size, subrecords_capacity;
     struct stand_ins_of_dump {
         uint64_t heap_dump; /* its number */
-        size_t from, size;  /* in `classes` */
+        size_t from, size;  /* in `subrecords` */
     } * dumps;
     size_t dump_count, dump_capacity, next_dump;
     unsigned rounds;
@@ -147,16 +147,18 @@ struct repair {
 
     struct keymap missing[MISSING_KINDS]; /* IDs or serial numbers that an earlier copy names, but does not define */
 
-    /* Only the first use of a class that its heap dump lacks is an error. This pass leaves out all uses that follow it. */
+    /* Only the first use of a class or thread that its heap dump lacks is an error. This pass leaves out all later uses. */
     struct keymap undefined_at;    /* offsets of these errors in the previous copy */
     struct keymap twice_at;        /* likewise those of IDs that are defined twice */
-    struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it */
+    struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it; */
+    struct keymap missing_threads; /* likewise the serials of threads */
     bool needs_classes;            /* instances of the class 0 are errors: even the first pass leaves them out */
     uint64_t heap_dump;            /* number of the present one */
 
-    /* What the copy has, to find out whether classes of primitive arrays are lost. */
+    /* What the copy has, to find out whether classes of primitive arrays or threads are lost. */
     unsigned array_types; /* bits by element type */
     struct keymap dumped_classes;
+    struct keymap threads; /* by serial: what the copy has of a thread (repair_stand_ins.c) */
 
     struct stand_ins stand_ins;
     struct keymap stood_in;    /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
@@ -314,8 +316,11 @@ static inline uint64_t stand_in_key(const struct repair *r, uint64_t class_id)
 void stand_ins_clear(struct repair *r);
 /* Whether a finding is about something that a stand-in replaces. */
 bool stand_ins_fit(enum rule rule);
-/* Whether the copy has primitive arrays, but not the class of these arrays. */
-bool stand_ins_lack_array_class(const struct repair *r);
+/* The next sub-record, which is copied and no object, may be a root of a thread. */
+void stand_ins_note_root(struct repair *r);
+/* Whether the copy has primitive arrays, but not the class of these arrays; or roots of a thread, but not its ROOT_THREAD_OBJECT.
+ * Readers refuse both, where the rules allow it. */
+bool stand_ins_are_missing(const struct repair *r);
 /* Reads the copy, which is the input, and makes stand-ins for what it lacks. False if memory ran out or reading failed. */
 bool stand_ins_make(struct repair *r);
 
@@ -337,9 +342,9 @@ void missing_clear(struct repair *r);
 /* The copy has a finding of the rule at the offset: if something undefined is used there, all its uses are to be left out. */
 void missing_note(struct repair *r, enum rule rule, uint64_t offset);
 
-/* Whether the record of the cursor, or the sub-record at p, all bytes of which are available, uses something that is missing. */
+/* Whether the record of the cursor, or the CLASS_DUMP at p, all bytes of which are available, uses something that is missing. */
 bool missing_in_record(struct repair *r, struct cursor c);
-bool missing_in_subrecord(const struct repair *r, const uint8_t *p);
+bool missing_in_class(const struct repair *r, const uint8_t *p);
 
 /* ---- repair_misfits.c ---- */
 

@@ -71,14 +71,14 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     uint64_t key, start = copy_size(r), copied_bytes;
     enum left_out_kind kind = kind_of(r, c, &key);
     bool is_cleared = has_missing_trace(r, trace),
-         is_bad = needs_missing_class(r, c) || (kind == LEFT_INSTANCE && !key && r->needs_classes);
+         is_bad = needs_what_is_missing(r, c) || (kind == LEFT_INSTANCE && !key && r->needs_classes);
     uint8_t tag = *r->in.at;
     struct other_class other;
     bool gets_other = is_misfit(r, c, &other);
     struct stated stated = is_mended ? stated_size(r->in.at, size, r->id_size) : (struct stated){0};
 
-    if (!r->is_first_pass && (kind == LEFT_CLASS || kind == LEFT_SUBRECORD) && input_need(&r->in, (size_t)size) >= size)
-        is_bad |= missing_in_subrecord(r, r->in.at);
+    if (!r->is_first_pass && kind == LEFT_CLASS && input_need(&r->in, (size_t)size) >= size)
+        is_bad |= missing_in_class(r, r->in.at);
     is_bad |= (gets_other && !other.id) || is_lost_in_member(r, kind, size);
     if (is_bad || (is_cleared ? is_unwanted_without_trace(r, size, trace) : is_unwanted(r, size))) {
         if (!r->is_first_pass && keymap_get(&r->twice_at, r->in.offset + 1, NULL)) {
@@ -95,6 +95,8 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
         r->array_types |= 1U << key;
     else if (kind == LEFT_CLASS)
         keymap_put(&r->dumped_classes, key, 0);
+    else if (kind == LEFT_SUBRECORD)
+        stand_ins_note_root(r);
     copied_bytes = copy_input(r, size);
     if (copied_bytes < size) {
         copy_cut(r, start);
@@ -181,7 +183,7 @@ static void repair_heap(struct repair *r)
     begin_heap(r, length);
     copy_input(r, RECORD_HEADER_SIZE);
     r->heap.end = r->in.offset + length;
-    if (tag == TAG_HEAP_DUMP && stand_ins_put_classes(r))
+    if (tag == TAG_HEAP_DUMP && stand_ins_put_subrecords(r))
         r->heap.is_mended = true;
     if (tag == TAG_HEAP_DUMP_SEGMENT) /* a HEAP_DUMP within a series does not end it */
         r->is_series = true;
@@ -439,6 +441,8 @@ bool repair_copy(struct repair *r)
     r->heap = (struct heap_record){.copied_until = UINT64_MAX};
     r->has_changed = r->is_series = false;
     r->array_types = 0;
+    keymap_clear(&r->threads);
+    keymap_init(&r->threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     r->end_at = UINT64_MAX;
     damage_begin_pass(r);
     if (!copy_header(r)) {

@@ -42,8 +42,8 @@ bool has_missing_trace(struct repair *r, size_t trace);
 /* Sets the stack trace serial number of what was copied to `start` to 0. */
 void clear_trace(struct repair *r, uint64_t start, size_t trace);
 
-/* Whether the next sub-record, which begins with the bytes of `c`, needs a missing class. */
-bool needs_missing_class(struct repair *r, struct cursor c);
+/* Whether the next sub-record, which begins with the bytes of `c`, needs a class or a thread that is missing. */
+bool needs_what_is_missing(struct repair *r, struct cursor c);
 
 /* ---- repair_stand_ins.c: what is put into the copy although the input lacks it ---- */
 
@@ -52,7 +52,7 @@ void stand_ins_put_definitions(struct repair *r);
 /* In a segment of their own, if the present heap dump needs some. */
 void stand_ins_put_segment(struct repair *r);
 /* Into the heap dump record that begins. False if there are none for the present heap dump. */
-bool stand_ins_put_classes(struct repair *r);
+bool stand_ins_put_subrecords(struct repair *r);
 
 /* ---- repair_records.c: records outside of heap dumps ---- */
 

@@ -2,6 +2,7 @@
 #include "repair/repair_copy.h"
 
 #include "format/subrecord.h"
+#include "format/tags.h"
 
 enum { SEEN = 32 /* bytes that show what a record or sub-record is, and its class */ };
 
@@ -126,28 +127,27 @@ void clear_trace(struct repair *r, uint64_t start, size_t trace)
     r->has_changed = true;
 }
 
-/* ---- Classes that a heap dump lacks ---- */
+/* ---- Classes and threads that a heap dump lacks ---- */
 
-static bool is_missing_class(const struct repair *r, uint64_t id)
-{
-    uint64_t heap_dump;
-
-    return keymap_get(&r->missing_classes, id, &heap_dump) && heap_dump == r->heap_dump;
-}
-
-/* Whether the class at `field` of the next sub-record is missing, and from now on it is if the previous copy has an error there. */
-static bool lacks_class(struct repair *r, uint64_t id, size_t field)
+/* Whether what `field` of the next sub-record names is missing, and from now on it is if the previous copy has an error there. */
+static bool lacks(struct repair *r, struct keymap *missing, uint64_t key, size_t field)
 {
     bool is_here = keymap_get(&r->undefined_at, r->in.offset + 1 + field, NULL);
+    uint64_t heap_dump;
 
-    if (!id) /* elsewhere 0 is no class */
+    if (!key) /* elsewhere 0 is no class */
         return is_here;
     if (is_here)
-        keymap_put(&r->missing_classes, id, r->heap_dump);
-    return is_missing_class(r, id);
+        keymap_put(missing, key, r->heap_dump);
+    return keymap_get(missing, key, &heap_dump) && heap_dump == r->heap_dump;
 }
 
-bool needs_missing_class(struct repair *r, struct cursor c)
+static bool lacks_class(struct repair *r, uint64_t id, size_t field)
+{
+    return lacks(r, &r->missing_classes, id, field);
+}
+
+bool needs_what_is_missing(struct repair *r, struct cursor c)
 {
     const uint8_t *tag = cursor_take(&c, 1);
     struct CLASS_DUMP class;
@@ -160,6 +160,8 @@ bool needs_missing_class(struct repair *r, struct cursor c)
         return lacks_class(r, instance.class_id, OFFSET_OF(INSTANCE_DUMP, class_id, r->id_size));
     if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, r->id_size, &objects))
         return lacks_class(r, objects.class_id, OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, r->id_size));
+    if (is_root_of_thread(*tag) && (size_t)(c.end - c.at) >= r->id_size + 4)
+        return lacks(r, &r->missing_threads, get_u4(c.at + r->id_size), r->id_size);
     if (*tag != SUB_CLASS_DUMP || !read_CLASS_DUMP(&c, r->id_size, &class) ||
         !lacks_class(r, class.super_id, OFFSET_OF(CLASS_DUMP, super_id, r->id_size)))
         return false;

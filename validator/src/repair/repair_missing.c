@@ -19,17 +19,9 @@ static bool kind_of_missing(enum rule rule, enum missing_kind *kind)
     case RULE_STK_010:
         *kind = MISSING_FRAME;
         return true;
-    case RULE_ROOT_003:
-        *kind = MISSING_THREAD;
-        return true;
     default:
         return false;
     }
-}
-
-static bool is_serial(enum missing_kind kind)
-{
-    return kind == MISSING_CLASS_SERIAL || kind == MISSING_THREAD;
 }
 
 void missing_init(struct repair *r)
@@ -52,7 +44,7 @@ void missing_note(struct repair *r, enum rule rule, uint64_t offset)
 
     if (!kind_of_missing(rule, &kind))
         return;
-    size = is_serial(kind) ? 4 : r->id_size;
+    size = kind == MISSING_CLASS_SERIAL ? 4 : r->id_size;
     if (copy_read(r, offset, bytes, size))
         keymap_put(&r->missing[kind], size == 4 ? get_u4(bytes) : get_id(bytes, r->id_size), 0);
 }
@@ -101,11 +93,11 @@ bool missing_in_record(struct repair *r, struct cursor c)
     }
 }
 
-static bool field_names_missing(const struct repair *r, const uint8_t *p)
+bool missing_in_class(const struct repair *r, const uint8_t *p)
 {
     struct entry e;
 
-    p += SIZE_OF(CLASS_DUMP, r->id_size);
+    p += 1 + SIZE_OF(CLASS_DUMP, r->id_size);
     for (uint16_t n = read_count(&p); n; n--)
         read_entry(&p, SIZE_OF(CONSTANT, r->id_size), r->id_size, &e);
     for (uint16_t n = read_count(&p); n; n--) {
@@ -117,19 +109,4 @@ static bool field_names_missing(const struct repair *r, const uint8_t *p)
         if (is_missing(r, MISSING_STRING, get_id(p, r->id_size)))
             return true;
     return false;
-}
-
-bool missing_in_subrecord(const struct repair *r, const uint8_t *p)
-{
-    switch (*p) {
-    case SUB_ROOT_JNI_LOCAL:
-    case SUB_ROOT_JAVA_FRAME:
-    case SUB_ROOT_NATIVE_STACK:
-    case SUB_ROOT_THREAD_BLOCK:
-        return is_missing(r, MISSING_THREAD, get_u4(p + 1 + r->id_size));
-    case SUB_CLASS_DUMP:
-        return field_names_missing(r, p + 1);
-    default:
-        return false;
-    }
 }

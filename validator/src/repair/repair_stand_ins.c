@@ -1,10 +1,13 @@
-/* See repair.h. Stand-ins for names, classes and stack traces that the copy lacks: objects are kept whose class is lost. They are
- * all that a repair ever invents, and their names say so. repair_survey.c finds out what is missing. */
+/* See repair.h. Stand-ins for names, classes, threads and stack traces that the copy lacks: objects are kept whose class is lost,
+ * and roots whose thread is. They are all that a repair ever invents, and their names say so. repair_survey.c finds out what is
+ * missing. */
 #include "repair/repair_survey.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "format/tags.h"
 
 bool stand_ins_fit(enum rule rule)
 {
@@ -17,6 +20,7 @@ bool stand_ins_fit(enum rule rule)
     case RULE_CLS_010:
     case RULE_OBJ_002:
     case RULE_OBJ_003:
+    case RULE_ROOT_003:
         return true;
     default:
         return false;
@@ -44,7 +48,8 @@ static void find_array_class(void *context, uint64_t class_id, uint64_t name)
             found->types |= 1U << type;
 }
 
-bool stand_ins_lack_array_class(const struct repair *r)
+/* Readers look the classes of primitive arrays up by name. */
+static bool lacks_array_class(const struct repair *r)
 {
     struct arrays_found found = {r, 0};
 
@@ -54,12 +59,42 @@ bool stand_ins_lack_array_class(const struct repair *r)
     return (r->array_types & ~found.types) != 0;
 }
 
+enum { THREAD_HAS_ROOTS = 1, THREAD_HAS_OBJECT = 2 };
+
+void stand_ins_note_root(struct repair *r)
+{
+    const uint8_t *p = r->in.at;
+    uint64_t bits = 0;
+    const uint64_t bit = is_root_of_thread(*p) ? THREAD_HAS_ROOTS : *p == SUB_ROOT_THREAD_OBJECT ? THREAD_HAS_OBJECT : 0;
+    uint32_t serial;
+
+    if (!bit || input_need(&r->in, 1U + r->id_size + 4) < 1U + r->id_size + 4 || !(serial = get_u4(r->in.at + 1 + r->id_size)))
+        return;
+    keymap_get(&r->threads, serial, &bits);
+    if (!(bits & bit))
+        keymap_put(&r->threads, serial, bits | bit);
+}
+
+static void find_lost_thread(void *context, uint64_t serial, uint64_t bits)
+{
+    (void)serial;
+    *(bool *)context |= bits == THREAD_HAS_ROOTS;
+}
+
+bool stand_ins_are_missing(const struct repair *r)
+{
+    bool lacks_thread = false;
+
+    keymap_each(&r->threads, find_lost_thread, &lacks_thread);
+    return lacks_thread || lacks_array_class(r);
+}
+
 void stand_ins_clear(struct repair *r)
 {
     struct stand_ins *s = &r->stand_ins;
 
     memory_put(&r->memory, s->definitions, s->definitions_capacity);
-    memory_put(&r->memory, s->classes, s->classes_capacity);
+    memory_put(&r->memory, s->subrecords, s->subrecords_capacity);
     memory_put(&r->memory, s->dumps, s->dump_capacity * sizeof *s->dumps);
     *s = (struct stand_ins){.rounds = s->rounds};
 }
@@ -305,10 +340,30 @@ static uint64_t field_name(struct survey *v, size_t n)
     return v->field_names[v->field_name_count++] = make_new_string(v, text);
 }
 
+/* Where the sub-records of the present heap dump are made. */
+static struct bytes subrecords_of(struct repair *r)
+{
+    struct stand_ins *s = &r->stand_ins;
+
+    return (struct bytes){&r->memory, &s->subrecords, &s->subrecords_size, &s->subrecords_capacity, r->id_size};
+}
+
+void survey_make_thread(struct survey *v, uint32_t serial)
+{
+    struct bytes b = subrecords_of(v->r);
+    uint64_t trace = 0;
+
+    keymap_get(&v->traces_of_threads, serial, &trace);
+    put_int(&b, SUB_ROOT_THREAD_OBJECT, 1);
+    put_id(&b, 0);
+    put_int(&b, serial, 4);
+    put_int(&b, trace, 4);
+    v->r->result.stand_in_threads++;
+}
+
 bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t inherited, uint64_t own)
 {
-    struct stand_ins *s = &v->r->stand_ins;
-    struct bytes b = {&v->r->memory, &s->classes, &s->classes_size, &s->classes_capacity, v->r->id_size};
+    struct bytes b = subrecords_of(v->r);
     size_t longs = (size_t)(own / 8), fields = longs + (size_t)(own % 8);
 
     if (fields > UINT16_MAX || fields > v->fields_left)
@@ -356,7 +411,7 @@ void stand_ins_put_definitions(struct repair *r)
     s->definitions_put = s->definitions_size;
 }
 
-static const struct stand_ins_of_dump *take_classes(struct repair *r)
+static const struct stand_ins_of_dump *take_subrecords(struct repair *r)
 {
     struct stand_ins *s = &r->stand_ins;
 
@@ -367,7 +422,7 @@ static const struct stand_ins_of_dump *take_classes(struct repair *r)
 
 void stand_ins_put_segment(struct repair *r)
 {
-    const struct stand_ins_of_dump *d = take_classes(r);
+    const struct stand_ins_of_dump *d = take_subrecords(r);
     uint8_t header[RECORD_HEADER_SIZE] = {TAG_HEAP_DUMP_SEGMENT};
 
     if (!d)
@@ -376,15 +431,15 @@ void stand_ins_put_segment(struct repair *r)
     for (int i = 0; i < 4; i++)
         header[RECORD_LENGTH_AT + i] = (uint8_t)(d->size >> (24 - 8 * i));
     copy_put(r, header, sizeof header);
-    copy_put(r, r->stand_ins.classes + d->from, d->size);
+    copy_put(r, r->stand_ins.subrecords + d->from, d->size);
 }
 
-bool stand_ins_put_classes(struct repair *r)
+bool stand_ins_put_subrecords(struct repair *r)
 {
-    const struct stand_ins_of_dump *d = take_classes(r);
+    const struct stand_ins_of_dump *d = take_subrecords(r);
 
     if (!d || d->size > UINT32_MAX - r->heap.length)
         return false;
-    copy_put(r, r->stand_ins.classes + d->from, d->size);
+    copy_put(r, r->stand_ins.subrecords + d->from, d->size);
     return true;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "format/tags.h"
+
 /* Strings that matter. */
 enum text_kind { TEXT_OTHER, TEXT_OBJECT, TEXT_ARRAY /* and the element type */ };
 
@@ -157,10 +159,22 @@ static bool lacks_class(const struct survey *v)
     return i < v->touched_count;
 }
 
+/* The threads that only other roots name. */
+static void make_threads(struct survey *v)
+{
+    for (size_t i = 0; i < v->dump_threads.count; i++) {
+        uint64_t serial = v->dump_threads.at[i], defined_in = 0;
+
+        if (!keymap_get(&v->threads, serial, &defined_in) || defined_in != v->r->heap_dump)
+            survey_make_thread(v, (uint32_t)serial);
+    }
+    v->dump_threads.count = 0;
+}
+
 static void end_heap_dump(struct survey *v)
 {
     struct stand_ins *s = &v->r->stand_ins;
-    size_t from = s->classes_size;
+    size_t from = s->subrecords_size;
     uint64_t object, object_fields;
 
     use_array_classes(v);
@@ -174,9 +188,10 @@ static void end_heap_dump(struct survey *v)
                 make_class(v, c, object, object_fields);
         }
     }
-    if (s->classes_size > from &&
+    make_threads(v);
+    if (s->subrecords_size > from &&
         memory_grow(&v->r->memory, (void **)&s->dumps, &s->dump_capacity, s->dump_count + 1, sizeof *s->dumps))
-        s->dumps[s->dump_count++] = (struct stand_ins_of_dump){v->r->heap_dump, from, s->classes_size - from};
+        s->dumps[s->dump_count++] = (struct stand_ins_of_dump){v->r->heap_dump, from, s->subrecords_size - from};
     v->touched_count = 0;
     v->array_types = 0;
 }
@@ -191,13 +206,17 @@ static void name(struct survey *v, uint64_t id, enum named_kind kind, uint64_t c
         v->names[v->name_count++] = (struct named){id, class_id, kind};
 }
 
+static void add_number(struct survey *v, struct named_numbers *to, uint64_t number)
+{
+    if (memory_grow(&v->r->memory, (void **)&to->at, &to->capacity, to->count + 1, sizeof *to->at))
+        to->at[to->count++] = number;
+}
+
 /* A number that a record defines may be named before. */
 static void name_number(struct survey *v, struct keymap *seen, struct named_numbers *named, uint64_t number)
 {
-    if (!number || !keymap_add(seen, number, 0, &(uint64_t){0}))
-        return;
-    if (memory_grow(&v->r->memory, (void **)&named->at, &named->capacity, named->count + 1, sizeof *named->at))
-        named->at[named->count++] = number;
+    if (number && keymap_add(seen, number, 0, &(uint64_t){0}))
+        add_number(v, named, number);
 }
 
 static void use_trace(struct survey *v, uint32_t serial)
@@ -259,6 +278,7 @@ static void read_record(struct survey *v, struct cursor c, uint64_t size)
     struct TRACE trace;
     struct START_THREAD start;
     struct UTF8 string;
+    uint64_t other;
 
     if (*tag == TAG_UTF8 && read_UTF8(&c, i, &string))
         keymap_put(&v->strings, string.id, size < 64 ? kind_of_string(c) : TEXT_OTHER);
@@ -272,6 +292,8 @@ static void read_record(struct survey *v, struct cursor c, uint64_t size)
         keymap_put(&v->frames, frame.id, 1);
     } else if (*tag == TAG_TRACE && read_TRACE(&c, i, &trace)) {
         keymap_put(&v->traces, trace.trace_serial, 0);
+        if (trace.thread_serial && !keymap_add(&v->traces_of_threads, trace.thread_serial, trace.trace_serial, &other))
+            keymap_put(&v->traces_of_threads, trace.thread_serial, other == trace.trace_serial ? other : 0);
         for (const uint8_t *id; trace.frames-- && (id = cursor_take(&c, i));)
             name_number(v, &v->frames, &v->named_frames, get_id(id, i));
     } else if (*tag == TAG_START_THREAD && read_START_THREAD(&c, i, &start)) {
@@ -356,6 +378,18 @@ static void read_object(struct survey *v, struct cursor c)
     }
 }
 
+/* The present heap dump has a root of this thread. */
+static void use_thread(struct survey *v, uint32_t serial)
+{
+    uint64_t used_in = 0, defined_in = 0;
+
+    if (!serial || (keymap_get(&v->threads, serial, &defined_in) && defined_in == v->r->heap_dump) ||
+        (keymap_get(&v->rooted_threads, serial, &used_in) && used_in == v->r->heap_dump))
+        return;
+    keymap_put(&v->rooted_threads, serial, v->r->heap_dump);
+    add_number(v, &v->dump_threads, serial);
+}
+
 /* The stack trace of a thread has at least the frames that roots name. */
 static void read_root(struct survey *v, struct cursor c)
 {
@@ -365,9 +399,12 @@ static void read_root(struct survey *v, struct cursor c)
     struct ROOT_FRAME root;
     uint64_t depth = 0;
 
+    if (is_root_of_thread(*tag) && (size_t)(c.end - c.at) >= i + 4)
+        use_thread(v, get_u4(c.at + i));
     if (*tag == SUB_ROOT_THREAD_OBJECT && read_ROOT_THREAD_OBJECT(&c, i, &thread)) {
         use_trace(v, thread.trace_serial);
         keymap_put(&v->thread_traces, thread.trace_serial, thread.thread_serial);
+        keymap_put(&v->threads, thread.thread_serial, v->r->heap_dump);
     } else if ((*tag == SUB_ROOT_JAVA_FRAME || *tag == SUB_ROOT_JNI_LOCAL) && read_ROOT_FRAME(&c, i, &root) &&
                root.frame >= 0 && root.frame < SURVEY_DEPTH_MOST) {
         keymap_get(&v->depths, root.thread_serial, &depth);
@@ -442,8 +479,8 @@ bool stand_ins_make(struct repair *r)
 {
     enum { FIELDS_LEAST = 1 << 12, BYTES_FOR_A_FIELD = 16 };
     struct survey v = {.r = r, .frames_left = SURVEY_FRAMES_MOST, .fields_left = FIELDS_LEAST + r->written / BYTES_FOR_A_FIELD};
-    struct keymap *maps[] = {&v.class_index, &v.strings, &v.named,         &v.serials, &v.traces,
-                             &v.used_traces, &v.depths,  &v.thread_traces, &v.frames};
+    struct keymap *maps[] = {&v.class_index, &v.strings,       &v.named,  &v.serials,           &v.traces,  &v.used_traces,
+                             &v.depths,      &v.thread_traces, &v.frames, &v.traces_of_threads, &v.threads, &v.rooted_threads};
     bool is_read;
 
     stand_ins_clear(r);
@@ -462,6 +499,7 @@ bool stand_ins_make(struct repair *r)
     memory_put(&r->memory, v.names, v.name_capacity * sizeof *v.names);
     memory_put(&r->memory, v.named_serials.at, v.named_serials.capacity * sizeof *v.named_serials.at);
     memory_put(&r->memory, v.named_frames.at, v.named_frames.capacity * sizeof *v.named_frames.at);
+    memory_put(&r->memory, v.dump_threads.at, v.dump_threads.capacity * sizeof *v.dump_threads.at);
     memory_put(&r->memory, v.trace_serials, v.trace_capacity * sizeof *v.trace_serials);
     memory_put(&r->memory, v.field_names, v.field_name_capacity * sizeof *v.field_names);
     return is_read && !r->memory.exhausted;

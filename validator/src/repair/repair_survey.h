@@ -71,6 +71,10 @@ struct survey {
     uint32_t last_trace;
     struct keymap depths;                   /* by thread serial: the frames that roots name, at least */
     struct keymap thread_traces;            /* by stack trace serial: the serial of its thread */
+    struct keymap traces_of_threads;        /* by thread serial: the stack trace that alone names it; 0 if several do */
+    struct keymap threads;                  /* serials; the last heap dump that has their ROOT_THREAD_OBJECT */
+    struct keymap rooted_threads;           /* serials that roots name; in the last of these heap dumps */
+    struct named_numbers dump_threads;      /* the same, in the present heap dump; or they are defined there later */
     struct keymap frames;                   /* IDs of frames; 1 if they are defined, 0 if only stack traces name them */
     uint64_t frame;                         /* the ID of the frame of stand-ins for stack traces; 0 for none yet */
     uint32_t frame_class;                   /* the serial number of the class of stand-ins for frames; 0 for none yet */
@@ -116,6 +120,8 @@ void misfits_decide(struct survey *v);
 /* A CLASS_DUMP for the present heap dump; its instances have as many bytes of fields of the superclass and of its own. False if a
  * class cannot have so many fields. */
 bool survey_make_class(struct survey *v, const struct seen_class *c, uint64_t super, uint64_t inherited, uint64_t own);
+/* A ROOT_THREAD_OBJECT for the present heap dump; which object the thread is, is not known. */
+void survey_make_thread(struct survey *v, uint32_t serial);
 /* All records, once the whole copy was read. */
 void survey_make_definitions(struct survey *v);
 
