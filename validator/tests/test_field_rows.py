@@ -67,6 +67,32 @@ def test_a_missing_object_that_a_root_names_too_is_missing(tmp_path: Path) -> No
                 assert [one["rule"] for one in found["findings"]] == ["REF-001"]
 
 
+@pytest.mark.parametrize(
+    ("profile", "tag", "name"),
+    [
+        ("hotspot", 0x05, "jdk/internal/event/ThreadSleepEvent"),
+        ("graalvm", 0x05, "jdk/internal/event/ThreadSleepEvent"),
+        ("graalvm", 0x05, "a/Class"),
+        ("jdk8-agent", 0x05, "a/Class"),
+        ("jdk8-agent", 0xFF, "a/Class"),
+    ],
+)
+def test_no_quirk_of_roots_excuses_what_others_refer_to(profile: str, tag: int, name: str, tmp_path: Path) -> None:
+    """Else the dump would be incomplete without a finding that says why."""
+    root = struct.pack(">BQ", tag, 0x3008)
+    for more, severity in ((object_array(0x2008, OBJECTS, [0x3008]), "warning"), (b"", "note")):
+        data = dump(more + root)
+        heap = data.index(b"\x1c", 31)
+        data = data[:heap] + utf8(9, name) + load_class(9, 0x3008, 9) + data[heap:]
+        (tmp_path / "dump").write_bytes(data)
+        for argument in ("dump", "-"):
+            done = run("--profile", profile, "--all", "--format", "json", argument, cwd=tmp_path, stdin=data)
+            found = json.loads(done.out)["files"][0]
+            assert found["missing_objects"] == (severity == "warning"), (argument, found)
+            assert [one["severity"] for one in found["findings"] if one["rule"] == "REF-001"] == [severity], argument
+            assert ("others refer to it, too" in done.out) == (severity == "warning")
+
+
 def test_an_array_without_a_root_is_no_second_list_of_roots_of_an_archive(tmp_path: Path) -> None:
     """HotSpot's list has a root. Something that is lost may have named the other array, whose element is missing."""
     archived = [0x5000 + 8 * n for n in range(6)]

@@ -59,18 +59,24 @@ static enum finding_shape note_missing(struct checker *ck, uint64_t id, unsigned
     return shape;
 }
 
-static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES])
+/* No quirk of roots excuses an object that others refer to. But HotSpot's quirk of event classes is one of dumps that may have the
+ * list of the archive, which names mirrors of all classes. */
+static void report_missing_root(struct checker *ck, uint64_t id, const uint64_t first[USE_ROLES], unsigned flags)
 {
     unsigned role = OBJECT_AS_STICKY_CLASS;
     uint64_t offset = uses_first(first, OBJECT_AS_JNI_GLOBAL, OBJECT_AS_OTHER_ROOT, &role);
+    bool is_named = flags & (ID_REFERENCED | ID_ELEMENT) && note_missing(ck, id, flags) != SHAPE_ARCHIVED;
+    enum finding_shape shape = is_named                         ? SHAPE_ANY
+                               : role == OBJECT_AS_STICKY_CLASS ? shape_of_sticky_class(ck, id)
+                                                                : SHAPE_ONLY_ROOT;
     char within[NAME_SIZE], name[NAME_SIZE];
 
     if (offset == NEVER_USED)
         offset = first[OBJECT_AS_STICKY_CLASS];
     snprintf(within, sizeof within, "%s 0x%" PRIx64, root_name(role), id);
-    report_within(ck, RULE_REF_001, role == OBJECT_AS_STICKY_CLASS ? shape_of_sticky_class(ck, id) : SHAPE_ANY, offset, within,
-                  "the ID of an object in this heap dump", "0x%" PRIx64 "%s, not dumped", id,
-                  show_class_after(ck->file, id, name, sizeof name));
+    report_within(ck, RULE_REF_001, shape, offset, within, "the ID of an object in this heap dump",
+                  "0x%" PRIx64 "%s, not dumped%s", id, show_class_after(ck->file, id, name, sizeof name),
+                  is_named ? "; others refer to it, too" : "");
 }
 
 /* The next dumped class that neither a LOAD_CLASS nor anything else names; LAYOUT_NONE if there is none. */
@@ -183,9 +189,7 @@ static void report_object_use(void *context, uint64_t id, const uint64_t first[U
     if (role > OBJECT_AS_SUPERCLASS ? defined : is_class)
         return;
     if (role > OBJECT_AS_SUPERCLASS) {
-        report_missing_root(ck, id, first);
-        if (flags & (ID_REFERENCED | ID_ELEMENT))
-            note_missing(ck, id, flags);
+        report_missing_root(ck, id, first, flags);
     } else {
         report_missing_class(ck, id, role, first[role], defined);
         ck->run->missing[SHAPE_ANY] += id && !defined;

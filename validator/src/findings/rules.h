@@ -18,8 +18,9 @@ enum finding_shape {
     SHAPE_ARCHIVED,    /* REF-002: only one Object[] refers to it, to which only itself and one ROOT_JNI_GLOBAL refer */
     SHAPE_ARCHIVED_WITHOUT_ROOT, /* the same, without the root */
     SHAPE_COMPONENT_TYPE,        /* REF-002: only static fields $class$componentType, and elements of Object[], refer to it */
-    SHAPE_STICKY_CLASS,          /* REF-001: a sticky class */
-    SHAPE_EVENT_CLASS,           /* REF-001: a sticky class that is loaded under the name jdk/internal/event/... */
+    SHAPE_ONLY_ROOT,             /* REF-001: only roots name it, and not only as a sticky class */
+    SHAPE_STICKY_CLASS,          /* REF-001: only a ROOT_STICKY_CLASS names it */
+    SHAPE_EVENT_CLASS,           /* REF-001: the same, and it is loaded under the name jdk/internal/event/... */
     SHAPE_LOAD_OR_START,         /* STK-012: named by LOAD_CLASS or START_THREAD */
     SHAPE_UNPREPARED_CLASS,      /* CLS-017: instance size 0, no fields of its own */
     SHAPE_EMPTY_STRING,          /* STR-002: the empty string */
