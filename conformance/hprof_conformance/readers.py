@@ -21,6 +21,7 @@ from hprof_corpus.truth import FEATURES
 _JAVA_OPTIONS = (
     *("-Xmx1g", "-Xss1m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"),
     "-XX:+DisplayVMOutputToStderr",  # what SIGQUIT asks for: session.py
+    "-Djava.io.tmpdir=.",  # the folder of its session: VisualVM's library leaves files there if its VM is killed
 )
 
 
