@@ -114,27 +114,25 @@ static const char *either(uint64_t n, const char *word, const char *words)
 /* What was added that the dump does not have, and who refuses it. */
 static void print_stand_ins(FILE *out, const struct hprof_repair_result *repair)
 {
-    uint64_t classes = repair->stand_in_classes, names = repair->stand_in_names, traces = repair->stand_in_traces,
-             threads = repair->stand_in_threads;
+    const struct {
+        uint64_t count;
+        const char *one, *many, *more;
+    } rows[] = {
+        {repair->stand_in_classes, "class", "classes", ", with bytes in place of fields"},
+        {repair->stand_in_names, "name", "names", ", such as unknown.Class_0x7f..."},
+        {repair->stand_in_threads, "thread", "threads", ", which other roots name"},
+        {repair->stand_in_traces, "stack trace", "stack traces", ""},
+        {repair->stand_in_frames, "frame", "frames", ""},
+    };
+    char count[NUMBER_SIZE];
 
-    if (classes > 0)
-        fprintf(out, "added: %" PRIu64 " stand-in%s for lost class%s, with bytes in place of fields\n", classes,
-                either(classes, "", "s"), either(classes, "", "es"));
-    if (names > 0)
-        fprintf(out, "added: %" PRIu64 " stand-in%s for lost name%s, such as unknown.Class_0x7f...\n", names,
-                either(names, "", "s"), either(names, "", "s"));
-    if (threads > 0)
-        fprintf(out, "added: %" PRIu64 " stand-in%s for lost thread%s, which other roots name\n", threads,
-                either(threads, "", "s"), either(threads, "", "s"));
-    if (traces > 0)
-        fprintf(out, "added: %" PRIu64 " stand-in%s for lost stack trace%s\n", traces, either(traces, "", "s"),
-                either(traces, "", "s"));
-    if (repair->stand_in_frames > 0)
-        fprintf(out, "added: %" PRIu64 " stand-in%s for lost frame%s\n", repair->stand_in_frames,
-                either(repair->stand_in_frames, "", "s"), either(repair->stand_in_frames, "", "s"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count > 0)
+            fprintf(out, "added: %s for lost %s%s\n", format_counted(count, rows[i].count, "stand-in"),
+                    either(rows[i].count, rows[i].one, rows[i].many), rows[i].more);
     if (repair->stand_in_objects > 0)
-        fprintf(out, "class lost: %" PRIu64 " object%s kept\n", repair->stand_in_objects,
-                either(repair->stand_in_objects, " is", "s are"));
+        fprintf(out, "class lost: %s %s kept\n", format_counted(count, repair->stand_in_objects, "object"),
+                either(repair->stand_in_objects, "is", "are"));
 }
 
 static void print_details(struct view *view, const struct hprof_repair_result *repair)

@@ -6,6 +6,7 @@ import random
 import re
 import struct
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -313,3 +314,65 @@ def test_the_list_of_the_archive_may_have_lost_the_name_of_its_class(name: str, 
     whole = json.loads(run("--format", "json", "-", stdin=data).out)["files"][0]
     assert (found["complete"], found["missing_objects"]) == (True, 0), f"seed {seed}"
     assert found["producer"] in ("HotSpot", whole["producer"]), f"seed {seed}"
+
+
+@pytest.mark.parametrize("name", [*GOLD, "jdk17-i386", "jdk28"])
+def test_a_dump_whose_first_bytes_are_lost_keeps_the_rest(name: str, tmp_path: Path) -> None:
+    """A header is made, over what is left of the real one and of the first records; the producer is known by what follows."""
+    data = gold.read(SOURCE, name)
+    (i,) = struct.unpack_from(">I", data, 19)
+    lost = random.SystemRandom().choice([*range(1, HEADER + 1), random.SystemRandom().randrange(HEADER, 10_000)])
+    (tmp_path / "broken").write_bytes(data[lost:])
+    found = json.loads(run("--format", "json", "--repair", "copy", "broken", cwd=tmp_path).out)
+    if name != "sa17":  # which its first record tells from HotSpot
+        assert found["profile"] == json.loads(run("--format", "json", "-", stdin=data).out)["files"][0]["profile"], lost
+    before, after = content(data), content((tmp_path / "copy").read_bytes())
+    assert after.objects == before.objects, lost
+    assert not before.roots - after.roots, lost
+    new = after.roots - before.roots
+    assert all(one[0] == 8 and not any(one[1 : 1 + i]) for one in new), (lost, new)
+    ends, at = [HEADER], HEADER
+    while at < lost + HEADER:  # the header that is made takes as many bytes of what follows
+        at += 9 + int(struct.unpack_from(">I", data, at + 5)[0])
+        ends.append(at)
+    at += 9 + int(struct.unpack_from(">I", data, at + 5)[0])  # and where a record begins after that is not known
+    places = [(tag, start, end) for tag in (1, 2, 4, 5, 14) for start, end in definitions(data, tag)]
+    kept = Counter(bytes([tag]) + data[start + 9 : end] for tag, start, end in places if start >= at)
+    assert not kept - after.records, (lost, len(kept - after.records))
+
+
+def test_an_object_whose_class_is_an_object_gets_a_class_of_its_own(tmp_path: Path) -> None:
+    """A stand-in for a class does not take the ID of an object."""
+    data = gold.read(SOURCE, random.choice(GOLD))
+    (i,) = struct.unpack_from(">I", data, 19)
+    before = content(data)
+    dice = random.Random(seed := random.randrange(1 << 32))
+    others = [key for key, one in before.objects.items() if one[0] in (0x21, 0x22, 0x23)]
+    key, other = dice.choice([key for key, one in before.objects.items() if one[0] in (0x21, 0x22)]), dice.choice(others)
+    one = before.objects[key]
+    at = 5 + i if one[0] == 0x21 else 9 + i
+    wrong = one[:at] + other.to_bytes(i, "big") + one[at + i :]
+    copy, text = repair(data.replace(one, wrong), tmp_path)
+    after = content(copy)
+    assert after.again == 0 and "added: 1 stand-in for lost class" in text, f"seed {seed}"
+    assert {k: v for k, v in after.objects.items() if k in before.objects and k != key} == {
+        k: v for k, v in before.objects.items() if k != key
+    }, f"seed {seed}"
+    assert after.objects[key][:at] == one[:at] and after.objects[key][at + i :] == one[at + i :], f"seed {seed}"
+    assert int.from_bytes(after.objects[key][at : at + i], "big") not in before.objects, f"seed {seed}"
+
+
+def test_a_root_of_a_lost_thread_that_names_nothing_is_left_out(tmp_path: Path) -> None:
+    """Bytes at damage look like it. Roots of that thread that name an object are kept."""
+    thread = struct.pack(">BQII", 8, 0, 7, 0)
+    phantom, real = (struct.pack(">BQIi", 3, named, 7, -1) for named in (0x7777, 0x1000))
+    start = VALID[: definitions(VALID, 0x1C)[0][0]]
+    heap = class_dump(OBJECT, 0) + class_dump(OBJECTS, OBJECT) + instance(0x1000, OBJECT)
+    for roots, kept in (
+        (phantom, []),
+        (real, [thread, real]),
+        (phantom + real, [thread, real]),
+        (real + phantom, [thread, real, phantom]),
+    ):
+        copy, text = repair(start + record(0x1C, heap + roots) + END + b"\x01", tmp_path, "--profile", "hotspot")
+        assert sorted(content(copy).roots.elements()) == sorted(kept), text

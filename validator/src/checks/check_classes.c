@@ -42,12 +42,21 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
 }
 
 /* SPEC.md 4.2 LOAD_CLASS */
+/* SPEC.md 2.4: the agent of JDK 5 to 8 counts classes and stack traces from these numbers on. */
+static bool is_numbered_by_agent(const struct LOAD_CLASS *r)
+{
+    enum { FIRST_CLASS = 100000, FIRST_THREAD = 200000, FIRST_TRACE = 300000 };
+
+    return r->class_serial >= FIRST_CLASS && r->class_serial < FIRST_THREAD && r->trace_serial >= FIRST_TRACE;
+}
+
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
     size_t id = ck->file->id_size;
     struct recent_page near = {.page = NO_PAGE};
     bool new_serial = !id_set_define(&ck->file->class_serials, &near, id_to_key(r->class_serial, sizeof(uint32_t)));
 
+    ck->file->signs.agent_loads += is_numbered_by_agent(r);
     ck->file->classes.has_other_serials |= r->class_serial != r->class_id;
     if (r->class_serial == 0) {
         report(ck, RULE_CLS_002, at, "a serial above 0", "0");

@@ -141,7 +141,7 @@ static void report_missing_class(struct checker *ck, uint64_t id, unsigned role,
         snprintf(within, sizeof within, role == OBJECT_AS_ARRAY_CLASS ? "OBJECT_ARRAY_DUMP" : "CLASS_DUMP");
     report_within(ck, rules[role], role == OBJECT_AS_ARRAY_CLASS && !id ? SHAPE_CLASS_ZERO : SHAPE_ANY, offset, within,
                   "the ID of a class in this heap dump", "0x%" PRIx64 "%s, %s%s", id,
-                  show_class_after(ck->file, id, name, sizeof name), defined ? "which is no class" : "not dumped",
+                  show_class_after(ck->file, id, name, sizeof name), defined ? IS_NO_CLASS : "not dumped",
                   defined ? "" : show_stray_class(ck, id, instead));
 }
 

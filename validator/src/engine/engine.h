@@ -60,7 +60,8 @@ struct framing {
     struct unproven {
         uint64_t from, count;
         uint64_t skipped_before; /* what was skipped before the first */
-        uint32_t times[2];       /* as below, before the first */
+        uint32_t times[2];       /* as below, before the first; */
+        bool is_timed;           /* and this, too */
     } unknown,                   /* the records of unknown tag since the last known record; held until a known one follows */
         doubted; /* those since the last chain of records, or a long string: they, and the known ones after them, may be none */
     struct {     /* an empty heap dump record before what may be sub-records: its length may never have been filled in */
@@ -94,7 +95,8 @@ struct framing {
     uint64_t
         frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
     uint32_t time; /* of the present record, */
-    uint32_t times[2]; /* of the one before it, and of the one before that */
+    uint32_t times[2]; /* of the one before it, and of the one before that; of known tags */
+    bool is_timed;     /* there is one before it */
 };
 
 /* Everything that is reported, and on which it depends what is reported, as it was before a record or sub-record; without offsets

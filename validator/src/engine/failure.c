@@ -75,7 +75,7 @@ static void leave_record(struct engine *e)
     e->framing.failed = true;
     look_for_zeros(e, 0);
     report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing", "a record that other records follow",
-                "a length or tag that no record follows");
+                "one that breaks here: no record begins where this length or tag leads");
     go_on_from(e, at, e->framing.skipped_before);
 }
 
@@ -114,7 +114,8 @@ static bool report_lost_framing(struct engine *e)
     e->framing.failed = true;
     if (!end_was_reported(e))
         report_late(&e->ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing",
-                    "a record that other records follow", "a length or tag that no record follows");
+                    "a record that other records follow",
+                    "one that breaks here: no record begins where this length or tag leads");
     return true;
 }
 
@@ -155,6 +156,7 @@ static void note_unproven(const struct engine *e, struct unproven *u, uint64_t a
 {
     *u = (struct unproven){.from = at, .count = 1, .skipped_before = e->framing.skipped_before};
     memcpy(u->times, e->framing.times, sizeof u->times);
+    u->is_timed = e->framing.is_timed;
 }
 
 void hold_unknown(struct engine *e)

@@ -19,8 +19,7 @@ bool end_is_credible(const struct sight *s, uint64_t end)
 
 struct search search_in(struct engine *e, const struct sight *s, uint64_t end)
 {
-    return (struct search){
-        .sight = s, .file = &e->file, .end = end, .times = e->framing.last_record ? &e->framing.times : NULL};
+    return (struct search){.sight = s, .file = &e->file, .end = end, .times = e->framing.is_timed ? &e->framing.times : NULL};
 }
 
 /* Where the heap dump record ends, from here on; UINT64_MAX if that is not credible. */

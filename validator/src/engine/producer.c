@@ -95,6 +95,13 @@ static struct producer guess_hotspot_or_agent(const struct run *run, const struc
     return (struct producer){PROFILE_STRICT, ""};
 }
 
+/* Its dumps begin with a CONTROL_SETTINGS; the numbers of classes tell them where their beginning is lost. */
+static bool is_of_agent(const struct run *run, const struct file *file)
+{
+    return file->id_size == 4 && (file->signs.first_tag == TAG_CONTROL_SETTINGS ||
+                                  file->signs.agent_loads > run->sum.record_counts[TAG_LOAD_CLASS] / 2);
+}
+
 struct producer guess_producer(const struct run *run, const struct file *file)
 {
     const struct producer_signs *signs = &file->signs;
@@ -106,7 +113,7 @@ struct producer guess_producer(const struct run *run, const struct file *file)
         return (struct producer){PROFILE_ANDROID, "Android"};
     if (signs->first_tag == TAG_CONTROL_SETTINGS && file->version == V101 && names.slashed && !names.dotted)
         return (struct producer){PROFILE_JVMPI_AGENT, "the HPROF agent of JDK 1.2 to 1.4"};
-    if (signs->first_tag == TAG_CONTROL_SETTINGS && file->id_size == 4)
+    if (is_of_agent(run, file))
         return (struct producer){PROFILE_JDK8_AGENT, "the HPROF agent"};
     if (names.svm)
         return (struct producer){PROFILE_GRAALVM, "GraalVM native image"};

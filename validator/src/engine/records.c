@@ -107,6 +107,7 @@ static void check_time(struct engine *e, uint32_t time)
                "%" PRIu32 " us after %" PRIu32 " us", time, e->framing.times[0]);
     e->framing.times[1] = e->framing.times[0];
     e->framing.times[0] = time;
+    e->framing.is_timed = true;
 }
 
 /* Checks a record of fixed length and moves past it. */

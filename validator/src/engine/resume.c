@@ -130,6 +130,7 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     f->doubted.count = 0; /* they are tried once */
     if (doubted.count)
         memcpy(f->times, doubted.times, sizeof f->times);
+    f->is_timed = doubted.is_timed;
     kind = go_to_way(e, &end, failed_at, failed_at);
     if (kind == WAY_NONE || e->in.offset >= failed_at)
         return WAY_NONE;
@@ -162,7 +163,7 @@ static enum way_kind pass_doubled_records(struct engine *e, uint64_t failed_at, 
  * reading may have reached what is no record, and its end says nothing. */
 static bool is_record_doubtful(struct engine *e, uint64_t from, uint64_t record_end)
 {
-    return from == e->position.record_at + RECORD_HEADER_SIZE && record_end - from > WAY_SIGHT &&
+    return from == e->position.record_at + RECORD_HEADER_SIZE && record_end - from > WAY_SIGHT && e->framing.is_timed &&
            !is_time_after(e->framing.time, e->framing.times[0]);
 }
 

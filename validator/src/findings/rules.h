@@ -11,6 +11,9 @@ enum rule {
     RULE_COUNT
 };
 
+/* What OBJ-002, OBJ-003 and CLS-010 found, if an object has the ID: a repair makes no class for it. */
+#define IS_NO_CLASS "which is no class"
+
 /* The shape of a finding, if a quirk in profiles.def depends on it. Each shape belongs to one rule. */
 enum finding_shape {
     SHAPE_ANY,         /* none of the following */

@@ -55,6 +55,27 @@ static bool is_class_zero(struct repair *r, const struct hprof_finding *f)
     return f->rule == RULE_OBJ_003 && copy_read(r, f->offset, id, r->id_size) && !get_id(id, r->id_size);
 }
 
+/* What a finding says is missing gets a stand-in. Where its ID is that of an object, objects get another class. */
+static bool gets_stand_in(struct check *check, const struct hprof_finding *f)
+{
+    struct repair *r = check->repair;
+    bool is_no_class = strstr(f->found, IS_NO_CLASS);
+
+    if (!r->may_stand_in || f->severity < HPROF_WARNING || !stand_ins_fit((enum rule)f->rule) || is_class_zero(r, f) ||
+        (is_no_class && !misfit_note_no_class(r, (enum rule)f->rule, f->offset)))
+        return false;
+    check->errors += is_no_class;
+    r->wants_stand_in = true;
+    return true;
+}
+
+/* A root of a thread that nothing else names, and of an object that is not dumped, says nothing: the bytes are no root, as those
+ * around them are lost. */
+static bool is_of_nothing(const struct repair *r, enum rule rule, uint64_t offset)
+{
+    return rule == RULE_ROOT_003 && r->result.left_out && keymap_get(&r->dangling_roots, offset - r->id_size, NULL);
+}
+
 /* VisualVM and MAT fail on a class that is dumped twice, although producers' profiles allow it. */
 static bool readers_refuse(enum rule rule)
 {
@@ -69,10 +90,15 @@ static int on_finding(void *context, const struct hprof_finding *f)
     bool is_refused = readers_refuse(rule);
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
-    if (r->may_stand_in && f->severity >= HPROF_WARNING && stand_ins_fit(rule) && !is_class_zero(r, f)) {
-        r->wants_stand_in = true;
+    if (rule == RULE_REF_001)
+        keymap_put(&r->dangling_roots, f->offset, 0);
+    if (is_of_nothing(r, rule, f->offset)) {
+        leave_out_at(r, f->offset);
+        check->has_phantoms = true;
         return 0;
     }
+    if (gets_stand_in(check, f))
+        return 0;
     check->refused |= is_refused;
     if ((f->severity != HPROF_ERROR && !is_refused) || doubt_explains(r, rule))
         return 0;
@@ -105,10 +131,12 @@ static void clear_undefined(struct repair *r)
     keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->missing_threads);
+    keymap_clear(&r->dangling_roots);
     keymap_init(&r->twice_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->undefined_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->missing_threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    keymap_init(&r->dangling_roots, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
 /* Of what is missing nothing is left out, unless the caller makes that an error. */
@@ -249,11 +277,11 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
             return repair_fail(r, status, check.first);
         r->file_count = 0; /* where they end in the copy is known no longer */
         finds_more = r->jumps.list.count && rounds++ < ROUNDS_MOST;
-        is_made = !finds_more && makes_stand_ins(r, &failed);
+        is_made = !finds_more && !check.has_phantoms && makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
         stands_in = is_made && has_stand_ins(r);
-        if (status == HPROF_VALID && !check.refused && !stands_in && !r->jumps.list.count)
+        if (status == HPROF_VALID && !check.refused && !check.has_phantoms && !stands_in && !r->jumps.list.count)
             return status;
         if (finds_more || stands_in)
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
@@ -311,6 +339,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->missing_threads);
+    keymap_clear(&r->dangling_roots);
     keymap_clear(&r->dumped_classes);
     keymap_clear(&r->threads);
     keymap_clear(&r->stood_in);

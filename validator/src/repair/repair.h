@@ -99,6 +99,7 @@ struct stand_ins {
 struct repair {
     struct hprof_repair asked;
     struct hprof_repair_result result;
+    uint64_t missing_before; /* objects, as the check of the input counted those that are certain to be missing */
     struct memory memory;
     struct hash_key key;
     struct input in;
@@ -152,6 +153,7 @@ struct repair {
     struct keymap twice_at;        /* likewise those of IDs that are defined twice */
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it; */
     struct keymap missing_threads; /* likewise the serials of threads */
+    struct keymap dangling_roots;  /* offsets of the objects of roots that the previous copy lacks */
     bool needs_classes;            /* instances of the class 0 are errors: even the first pass leaves them out */
     uint64_t heap_dump;            /* number of the present one */
 
@@ -193,6 +195,7 @@ struct check {
     struct repair *repair;
     uint64_t errors;
     bool refused;                   /* by readers, though the profile allows it */
+    bool has_phantoms;              /* roots of nothing: threads get stand-ins once these are left out */
     char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
 };
 
@@ -356,6 +359,9 @@ void misfits_forget(struct repair *r);
 /* The copy has a finding of the rule at the offset. Whether it is that a class has objects which its name does not fit, for the
  * first time. misfits_decide() says what becomes of them; without stand-ins they are left out. */
 bool misfit_note(struct repair *r, enum rule rule, uint64_t offset);
+
+/* The same of OBJ-002 and OBJ-003, where an object has the ID of the class. False of CLS-010: there is no stand-in then. */
+bool misfit_note_no_class(struct repair *r, enum rule rule, uint64_t offset);
 
 /* Whether this pass leaves out the LOAD_CLASS of the class. */
 bool is_renamed(struct repair *r, uint64_t class_id);

@@ -1,5 +1,6 @@
 /* See repair.h. Objects that the name of their class does not fit: an object array whose class is no array class, or an instance
- * whose class is one. Either the name is wrong, or the class of these objects: most objects of the class say which. */
+ * whose class is one. Either the name is wrong, or the class of these objects: most objects of the class say which. And objects
+ * whose class is an object. */
 #include "format/subrecord.h"
 #include "repair/repair_survey.h"
 
@@ -22,6 +23,16 @@ bool misfit_note(struct repair *r, enum rule rule, uint64_t offset)
     keymap_put(r->may_stand_in ? &r->misfits[kind].found : &r->misfits[kind].classes, get_id(id, r->id_size), 0);
     r->wants_stand_in |= r->may_stand_in;
     return true;
+}
+
+bool misfit_note_no_class(struct repair *r, enum rule rule, uint64_t offset)
+{
+    const enum misfit_kind kind = rule == RULE_OBJ_002 ? MISFIT_INSTANCE : MISFIT_ARRAY;
+    uint8_t id[8];
+
+    if (rule == RULE_CLS_010 || !copy_read(r, offset, id, r->id_size) || !get_id(id, r->id_size))
+        return false;
+    return keymap_put(&r->misfits[kind].found, get_id(id, r->id_size), 0);
 }
 
 void misfits_init(struct repair *r)
@@ -59,7 +70,7 @@ static void decide(struct survey *v, enum misfit_kind kind, const struct seen_cl
     uint64_t fitting = survey_primitive_arrays(v, c->id) + c->arrays + c->instances + c->subclasses - misfits;
     uint64_t other = c->id;
 
-    if (fitting >= misfits || !keymap_add(&r->renamed, c->id, 0, &(uint64_t){0}))
+    if (!c->is_loaded || fitting >= misfits || !keymap_add(&r->renamed, c->id, 0, &(uint64_t){0}))
         other = survey_new_class(v);
     keymap_put(&r->misfits[kind].classes, c->id, other);
 }

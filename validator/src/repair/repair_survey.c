@@ -150,11 +150,18 @@ static void use_array_classes(struct survey *v)
     }
 }
 
+/* Whether the heap dump uses the class and lacks it; not if its objects get another one, because an object has its ID. */
+static bool is_lacking(const struct survey *v, const struct seen_class *c)
+{
+    return !c->is_here && c->is_used && !keymap_get(&v->r->misfits[MISFIT_INSTANCE].found, c->id, NULL) &&
+           !keymap_get(&v->r->misfits[MISFIT_ARRAY].found, c->id, NULL);
+}
+
 static bool lacks_class(const struct survey *v)
 {
     size_t i = 0;
 
-    while (i < v->touched_count && (v->classes[v->touched[i]].is_here || !v->classes[v->touched[i]].is_used))
+    while (i < v->touched_count && !is_lacking(v, &v->classes[v->touched[i]]))
         i++;
     return i < v->touched_count;
 }
@@ -184,7 +191,7 @@ static void end_heap_dump(struct survey *v)
         for (size_t i = 0; i < v->touched_count; i++) {
             struct seen_class *c = &v->classes[v->touched[i]];
 
-            if (!c->is_here && c->is_used)
+            if (is_lacking(v, c))
                 make_class(v, c, object, object_fields);
         }
     }

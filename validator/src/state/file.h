@@ -20,6 +20,7 @@ struct producer_signs {
     uint64_t timed;            /* records whose time is not 0 */
     bool loads_ended;          /* after LOAD_CLASS came a record other than it and UTF8 */
     bool loads_are_whole;      /* when they ended, none of their records was skipped */
+    uint64_t agent_loads;      /* LOAD_CLASS records with such numbers as the HPROF agent gives */
     bool trace_zero;           /* there is a TRACE 0 */
     bool trace_one_empty;      /* TRACE 1 has no frames */
     uint32_t trace_one_thread; /* the thread of TRACE 1 */
