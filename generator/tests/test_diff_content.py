@@ -300,6 +300,15 @@ def test_one_difference_is_named(values: dict[str, str], expected: Any, tmp_path
     assert text.endswith("\nThe dumps differ.\n")
 
 
+def test_names_beyond_ascii_are_compared(tmp_path: Path) -> None:
+    """Names that differ by a letter beyond ASCII were the same."""
+    for file, letter in (("a", b"\xc3\xa4"), ("b", b"\xc3\xb6")):
+        (tmp_path / file).write_bytes(heap().replace(b"Node", b"N" + letter + b"e"))
+    found = report(tmp_path / "a", tmp_path / "b", "--by=content")
+    assert {"N\u00e4e", "N\u00f6e"} <= {one["name"] for one in found["classes"]}
+    assert "  N\u00e4e" in diff(tmp_path / "a", tmp_path / "b", "--by=content").stdout
+
+
 def test_another_root_is_named(tmp_path: Path) -> None:
     a, b = other(tmp_path, ROOT="root-jni-global @one reference 0x1000\n  root-monitor-used @n3")
     found = report(a, b)

@@ -208,6 +208,24 @@ def test_each_kind_of_line_number_is_shown_as_jstack_does(tmp_path: Path) -> Non
     assert thread["frames"] == [*expected, f"unknown class.{method[:85]}(Unknown Source:5)", "a frame that is not defined"]
 
 
+def test_names_of_classes_are_those_of_the_dump(tmp_path: Path) -> None:
+    """Beyond ASCII, too: a letter beyond it was a question mark for each of its bytes."""
+    names = ["N\u00e4me\u20ac", "\u540d\u524d", "x" * 300, "\u00e9" * 200]
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
+    lines += ["load-class serial 1 class @object name $object"]
+    lines += [f'utf8 $n{i} "{name}"\nload-class serial {i + 2} class @c{i} name $n{i}' for i, name in enumerate(names)]
+    lines += ["segment {", "class-dump @object super null"]
+    lines += [f"class-dump @c{i} super @object\ninstance-dump @o{i} class @c{i}" for i in range(len(names))]
+    (tmp_path / "names.hprof").write_bytes(assemble("\n".join([*lines, "}", "end"])).file.to_bytes())
+    found = [one["name"] for one in stats(tmp_path / "names.hprof")["classes"] if one["instances"]]
+    assert {*names[:2]} <= {*found}
+    for name in names[2:]:
+        (one,) = (one for one in found if one.startswith(name[:50]))
+        assert name.startswith(one.removesuffix("...")) and 245 <= len(one.encode()) <= 255 and one.endswith("...")
+    page = validate("--stats", "--format=html", tmp_path / "names.hprof").stdout.decode()
+    assert all(html.escape(name) in page for name in names[:2])
+
+
 def test_a_name_of_start_thread_is_cut_between_characters(tmp_path: Path) -> None:
     names = ["a thread that has no object in the heap", "x" + "\u00e9" * 250]
     lines = ['hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z']

@@ -178,7 +178,7 @@ struct hprof_class {
     /* From 0, in the order in which this dump's readers came to know the classes: an index for an array of the caller. */
     uint32_t number;
     uint32_t serial;  /* of its LOAD_CLASS; 0 if that is not known yet */
-    char name[256];   /* "java.lang.String[]", shortened if it must be; "" if it is not known yet */
+    char name[256];   /* "java.lang.String[]", in UTF-8, shortened if it must be; "" if it is not known yet */
     uint64_t name_id; /* the string with its name; 0 if it is not known yet */
     bool is_dumped;   /* its CLASS_DUMP is known; all that follows is 0 before that */
     uint64_t super_id, loader_id;

@@ -2,6 +2,7 @@
  * are known, so each reader remembers the classes that it looked up. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "format/class_name.h"
 #include "format/native.h"
 #include "format/subrecord.h"
@@ -165,18 +166,9 @@ static bool copy_class(struct hprof_reader *r, uint64_t id, struct known_class *
 static void show_name(struct hprof_reader *r, const struct known_class *class, char to[NAME_KEPT + 1])
 {
     const struct known_string *string = class->serial ? find_string(r->dump, class->name_id) : NULL;
-    size_t size = 0;
 
-    if (string) {
-        size = string->size < NAME_KEPT ? (size_t)string->size : NAME_KEPT;
-        for (size_t i = 0; i < size; i++) {
-            unsigned char c = (unsigned char)string->text[i];
-
-            to[i] = (char)(c < ' ' || c >= 0x7f ? '?' : c);
-        }
-    }
-    to[size] = '\0';
-    if (size)
+    to[0] = '\0';
+    if (string && utf8_show(to, NAME_KEPT + 1, (const uint8_t *)string->text, string->size, false))
         show_class_name(to, NAME_KEPT + 1);
 }
 

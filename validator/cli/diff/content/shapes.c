@@ -86,8 +86,10 @@ static uint64_t hash_of_string(struct shapes *shapes, uint64_t id)
 static uint64_t hash_of_class(struct shapes *shapes, const struct hprof_class *class)
 {
     uint64_t h = hash_of_name(class->name);
+    size_t size = strlen(class->name);
+    bool is_whole = size < 3 || strcmp(class->name + size - 3, "...") != 0;
 
-    return strlen(class->name) + 1 < sizeof class->name ? h : mix_two(h, hash_of_string(shapes, class->name_id));
+    return is_whole ? h : mix_two(h, hash_of_string(shapes, class->name_id));
 }
 
 void shape_name(struct shapes *shapes, const struct shape *shape, char *to, size_t size)
