@@ -16,7 +16,7 @@ from some_cases import some
 
 GEN = os.environ["HPROF_GEN"]
 JAR, JDK = os.environ.get("HPROF_VISUALVM", ""), os.environ.get("HPROF_JDK", "")
-SOURCE = Path(__file__).parent / "readers" / "VisualVm.java"
+SOURCES = sorted((Path(__file__).parent / "readers").glob("*.java"))
 PRIMITIVES = {"Z": "boolean", "C": "char", "F": "float", "D": "double", "B": "byte", "S": "short", "I": "int", "J": "long"}
 
 pytestmark = pytest.mark.skipif(not (JAR and JDK), reason="HPROF_VISUALVM and HPROF_JDK say where the reader is")
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(not (JAR and JDK), reason="HPROF_VISUALVM and HP
 @pytest.fixture(scope="session")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("classes")
-    subprocess.run([f"{JDK}/bin/javac", "-cp", JAR, "-d", folder, SOURCE], check=True)
+    subprocess.run([f"{JDK}/bin/javac", "-cp", JAR, "-d", folder, *SOURCES], check=True)
     return folder
 
 
@@ -94,3 +94,42 @@ def test_a_dump_with_stand_ins_is_read(like: str, share: float, classes: Path, t
         [os.environ["HPROF_VALIDATE"], "--format", "json", "--repair", fixed, dump], check=True, capture_output=True, text=True
     )
     assert sum(read(fixed, classes).values()) == json.loads(done.stdout)["kept"]["objects"] > 1000
+
+
+# ---- How much memory it needs ------------------------------------------------------------------------------------------
+
+
+def dump_of(classes: Path, dump: Path, *arguments: int) -> None:
+    """A dump of the program Holds."""
+    command = [f"{JDK}/bin/java", "-Xmx1g", "-cp", classes, "Holds", *map(str, arguments)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as java:
+        assert java.stdin and java.stdout and java.stdout.readline() == b"ready\n"
+        subprocess.run([f"{JDK}/bin/jcmd", str(java.pid), "GC.heap_dump", dump], check=True, stdout=subprocess.DEVNULL)
+        java.stdin.close()
+
+
+def opens(dump: Path, classes: Path, megabytes: int) -> bool:
+    command = [f"{JDK}/bin/java", "-XX:+UseG1GC", f"-Xmx{megabytes}m", "-cp", f"{JAR}:{classes}", "OpenHeap", dump]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("holds", some([(0, 0, 5), (20_000, 0, 0), (60_000, 500, 0), (0, 2000, 50), (5000, 6000, 0)]))
+def test_the_memory_that_it_needs_is_that_of_stats(holds: tuple[int, int, int], classes: Path, tmp_path: Path) -> None:
+    """Within a quarter: that much less does not suffice, and that much more does."""
+    dump = tmp_path / "heap.hprof"
+    dump_of(classes, dump, *holds)
+    command = [os.environ["HPROF_VALIDATE"], "--stats", "--format", "json", dump]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["visualvm_heap_mb"]
+    assert found >= 5
+    assert opens(dump, classes, -(-found * 4 // 3))
+    assert not opens(dump, classes, found * 4 // 5 // 2 * 2)  # the JVM takes the next even number
+
+
+def test_no_memory_is_said_of_a_dump_that_it_refuses(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.hprof"
+    subprocess.run([GEN, "--like", "hotspot", "--objects", "2000", "-o", dump], check=True)
+    dump.write_bytes(dump.read_bytes()[:-2000])
+    command = [os.environ["HPROF_VALIDATE"], "--stats", dump]
+    done = subprocess.run([*command, "--format", "json"], check=False, capture_output=True)
+    assert json.loads(done.stdout)["visualvm_heap_mb"] is None
+    assert b"VisualVM" not in subprocess.run(command, check=False, capture_output=True).stdout

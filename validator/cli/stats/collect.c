@@ -419,6 +419,11 @@ uint64_t stats_objects(const struct stats *stats)
            stats->subrecords[SUB_PRIMITIVE_ARRAY_DUMP].number + stats->subrecords[SUB_PRIMITIVE_ARRAY_NODATA].number;
 }
 
+uint64_t stats_classes(const struct stats *stats)
+{
+    return stats->subrecords[SUB_CLASS_DUMP].number;
+}
+
 uint64_t stats_roots(const struct stats *stats)
 {
     uint64_t roots = 0;

@@ -237,6 +237,10 @@ void stats_put(const struct stats *stats, struct hprof_reader *reader, bool only
         json_put_uint(json, "longest", stats->longest_string);
         json_close(json);
         put_heap_dumps(json, stats);
+        if (stats_visualvm_heap(stats) > 0)
+            json_put_uint(json, "visualvm_heap_mb", stats_visualvm_heap(stats));
+        else
+            json_put_null(json, "visualvm_heap_mb");
         put_damage(json, stats);
         put_findings(json, stats);
         put_map(json, stats);

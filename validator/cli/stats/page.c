@@ -391,7 +391,10 @@ static void put_head(const struct page *p, const char *name)
     fprintf(p->out, ", %s", format_counted(number, stats_objects(p->stats), "object"));
     fprintf(p->out, ", %s", format_counted(number, stats_roots(p->stats), "root"));
     fprintf(p->out, ", %s", format_counted(number, p->stats->records[1].number, "string"));
-    fprintf(p->out, " with %s of text</p>\n", format_counted(number, p->stats->string_bytes, "byte"));
+    fprintf(p->out, " with %s of text", format_counted(number, p->stats->string_bytes, "byte"));
+    if (stats_visualvm_heap(p->stats) > 0)
+        fprintf(p->out, "; VisualVM's heap library opens it with -Xmx%" PRIu64 "m", stats_visualvm_heap(p->stats));
+    fputs("</p>\n", p->out);
 }
 
 void stats_print_page(const struct stats *stats, struct hprof_reader *reader, const char *name, FILE *out)

@@ -138,8 +138,13 @@ uint64_t stats_cell(uint64_t dump_bytes);
 /* Reads all of the dump. Returns the status of the reading: HPROF_VALID, HPROF_IO or HPROF_LIMIT. */
 enum hprof_status stats_collect(struct stats *stats, struct hprof_reader *reader);
 uint64_t stats_objects(const struct stats *stats);
+uint64_t stats_classes(const struct stats *stats);
 uint64_t stats_roots(const struct stats *stats);
 void stats_free(struct stats *stats);
+
+/* ---- visualvm.c ---- */
+/* The Java heap that VisualVM's heap library needs to open the dump, in MB; 0 if it may refuse the dump. */
+uint64_t stats_visualvm_heap(const struct stats *stats);
 
 /* ---- threads.c ---- */
 void stats_see_thread(struct stats *stats, struct hprof_reader *reader, const struct hprof_item *item);

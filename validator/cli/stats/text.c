@@ -168,6 +168,14 @@ static void print_heap_dumps(const struct stats *stats, FILE *out, bool decimal)
         fprintf(out, "  and %s more\n", format_exact(records, stats->heap_dump_count - HEAP_DUMPS_SHOWN));
 }
 
+static void print_visualvm(const struct stats *stats, FILE *out)
+{
+    const uint64_t megabytes = stats_visualvm_heap(stats);
+
+    if (megabytes > 0)
+        fprintf(out, "VisualVM: its heap library opens the dump with -Xmx%" PRIu64 "m\n", megabytes);
+}
+
 static void print_damage(const struct stats *stats, FILE *out, bool decimal)
 {
     const struct damage_stats *damaged = stats->damaged.at;
@@ -239,6 +247,7 @@ void stats_print_text(const struct stats *stats, struct hprof_reader *reader, co
     print_roots(stats, out, width);
     print_strings(stats, out);
     print_heap_dumps(stats, out, options->decimal);
+    print_visualvm(stats, out);
     print_damage(stats, out, options->decimal);
     print_some_threads(stats, reader, out);
     if (stats->is_read_by_lengths && stats->damage.number > 0)
