@@ -7,10 +7,12 @@ ci/fleet makes the Python that runs this. The server is moto's; Gate holds its a
 # mypy: disable-error-code="import-not-found,import-untyped"
 import contextlib
 import functools
+import gzip
 import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -308,6 +310,38 @@ def test_an_object_that_kills_workers_is_the_only_one_that_is_not_read(
     found, right = results(run.output), expected(some, tmp_path)
     assert found[poison]["status"] == "unreadable" and "killed" in found[poison]["failure"]
     assert seen(found) == right | {poison: ("unreadable", {})}
+
+
+def test_a_worker_needs_no_disk(store: Store, cluster: Any, dumps: dict[str, bytes], large: bytes, tmp_path: Path) -> None:
+    """It may not write one byte to a file."""
+    some = dict(random.sample(sorted(dumps.items()), 40)) | {"large.hprof": large, "large.hprof.gz": gzip.compress(large, 1)}
+    for key, data in some.items():
+        store.put(key, data)
+    cluster.scale(1)
+    with dask.distributed.Client(cluster) as client:
+        client.wait_for_workers(1)
+        client.run(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+
+        def fails() -> bool:
+            try:
+                Path("file").write_bytes(b"a")
+            except OSError:
+                return True
+            return False
+
+        assert list(client.run(fails).values()) == [True]
+    run = start(store, tmp_path / "results.parquet", "--scheduler", cluster.scheduler_address)
+    run.end()
+    assert seen(results(run.output)) == expected(some, tmp_path)
+
+
+def test_results_have_a_name_without_output(store: Store, cluster: Any, dumps: dict[str, bytes], tmp_path: Path) -> None:
+    key = next(key for key in dumps if key.endswith(".gz"))
+    store.put(key, dumps[key])
+    cluster.scale(1)
+    command = [FLEET, "check", f"s3://{BUCKET}/**/*.hprof.gz", "--scheduler", cluster.scheduler_address]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | store.environment(), check=False)
+    assert seen(results(tmp_path / "results.parquet")) == expected({key: dumps[key]}, tmp_path)
 
 
 def test_an_object_that_is_replaced_while_it_is_read(store: Store, cluster: Any, large: bytes, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""hprof-slurp finds in real dumps what hprof-validate --stats finds: records, sub-records, roots by kind, and classes with the number
-and the bytes of their objects.
+"""hprof-slurp finds in real dumps what hprof-validate --stats finds: records, sub-records, roots by kind, and classes with the
+number and the bytes of their objects.
 
 The program is built, so ci/full runs this: HPROF_REPAIRED names the folder in which to build.
 """

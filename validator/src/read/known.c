@@ -168,7 +168,7 @@ static void show_name(struct hprof_reader *r, const struct known_class *class, c
     const struct known_string *string = class->serial ? find_string(r->dump, class->name_id) : NULL;
 
     to[0] = '\0';
-    if (string && utf8_show(to, NAME_KEPT + 1, (const uint8_t *)string->text, string->size, false))
+    if (string && utf8_show(to, NAME_KEPT + 1, (const uint8_t *)string->text, (size_t)string->size, false))
         show_class_name(to, NAME_KEPT + 1);
 }
 

@@ -39,7 +39,8 @@ def check_parser(version: str) -> tuple[argparse.ArgumentParser, argparse.Argume
     where.add_argument("--scheduler", metavar="ADDRESS", help="the Dask scheduler; by default this machine")
     where.add_argument("-j", "--jobs", metavar="N", type=positive, default=1, help="threads for each object; 1 by default")
     out = check.add_argument_group("Results")
-    out.add_argument("-o", "--output", metavar="FILE", type=results, required=True, help="FILE.parquet or FILE.jsonl, also a URL")
+    about = "FILE.parquet or FILE.jsonl, also a URL; results.parquet by default"
+    out.add_argument("-o", "--output", metavar="FILE", type=results, default="results.parquet", help=about)
     out.add_argument("--prometheus", metavar="FILE", help="write metrics as Prometheus' text format")
     messages = check.add_argument_group("Messages")
     messages.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
