@@ -92,6 +92,12 @@ def test_the_tools_are_in_the_wheel(venv: Path, dump: Path) -> None:
     assert "Threads: " in run(venv / "bin/hprof", "stats", dump, env={"PATH": "/nowhere"})
 
 
+def test_uvx_runs_a_tool_of_the_wheel(wheel: Path, dump: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"UV_CACHE_DIR": str(tmp_path), "UV_PYTHON": sys.executable}
+    uvx = Path(sys.executable).with_name("uvx")
+    assert ": valid (HotSpot" in run(uvx, "--offline", "--no-config", "--from", wheel, "hprof-validate", dump, env=environment)
+
+
 def test_hprof_fleet_says_what_it_needs(venv: Path) -> None:
     done = subprocess.run(
         [venv / "bin/hprof-fleet", "check", "heap.hprof", "--output", "results.jsonl"], capture_output=True, text=True, check=False
