@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD "hprof-reduce 2 %" PRIx64 " %d %d %d\n"
+#define HEAD "hprof-reduce 3 %" PRIx64 " %d %d %d\n"
+#define AT "at %u %u %" SCNu64 " %" SCNu64 " %u %d %" SCNu64 " %" SCNu64 " %" SCNu64
 
 bool journal_read(struct journal *journal, struct failed *failed)
 {
@@ -29,21 +30,20 @@ bool journal_read(struct journal *journal, struct failed *failed)
         journal->is_found = true;
     }
     while (fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
-        unsigned links, stage, quiet;
-        uint64_t chunk, runs, written;
+        struct position position;
+        uint64_t runs, written;
+        int is_coarse;
 
         if (sscanf(line, "f %" SCNx64, &hash) == 1) {
             failed_add(failed, hash);
             journal->runs++;
         } else if (strcmp(line, "found\n") == 0) {
             journal->has_found = true;
-        } else if (sscanf(line, "at %u %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %u", &links, &stage, &chunk, &runs, &written,
-                          &quiet) == 6) {
-            journal->has_found &= links == journal->links && stage == journal->stage;
-            journal->quiet = quiet;
-            journal->links = links;
-            journal->stage = stage;
-            journal->chunk = chunk;
+        } else if (sscanf(line, AT, &position.links, &position.stage, &position.chunk, &position.pieces, &position.quiet, &is_coarse,
+                          &position.size, &runs, &written) == 9) {
+            journal->has_found &= position.links == journal->position.links && position.stage == journal->position.stage;
+            position.is_coarse = is_coarse != 0;
+            journal->position = position;
             journal->runs = runs;
             journal->written = written;
         }
@@ -65,10 +65,11 @@ bool journal_open(struct journal *journal, const struct outcome *wanted)
     return fflush(journal->file) == 0;
 }
 
-void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written,
-                unsigned quiet)
+void journal_at(struct journal *journal, const struct position *position, uint64_t runs, uint64_t written)
 {
-    fprintf(journal->file, "at %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %u\n", links, stage, chunk, runs, written, quiet);
+    fprintf(journal->file, "at %u %u %" PRIu64 " %" PRIu64 " %u %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", position->links,
+            position->stage, position->chunk, position->pieces, position->quiet, (int)position->is_coarse, position->size, runs,
+            written);
     fflush(journal->file);
 }
 

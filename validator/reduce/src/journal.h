@@ -9,6 +9,16 @@
 #include "failed.h"
 #include "plan.h"
 
+/* Where a reduction is. */
+struct position {
+    unsigned links, stage;
+    uint64_t chunk;
+    uint64_t pieces; /* a stage takes out no less than one of so many */
+    unsigned quiet;  /* stages before this one, since the last that has found anything */
+    bool is_coarse;  /* a stage since stage 0 could have tried smaller pieces */
+    uint64_t size;   /* of the smallest dump at stage 0 */
+};
+
 struct journal {
     char *path;
     FILE *file;
@@ -16,18 +26,16 @@ struct journal {
     /* What an earlier run has left, if there was one: */
     bool is_found;
     struct outcome wanted;
-    unsigned links, stage; /* where it was */
-    uint64_t chunk, runs, written;
-    unsigned quiet; /* stages before that one, since the last that has found anything */
-    bool has_found; /* that stage has */
+    struct position position;
+    uint64_t runs, written;
+    bool has_found; /* the stage of the position has */
 };
 
 /* Reads the journal, if there is one. False if it is of another reduction. */
 bool journal_read(struct journal *journal, struct failed *failed);
 /* Opens the journal to write it. False if that fails: errno says why. */
 bool journal_open(struct journal *journal, const struct outcome *wanted);
-void journal_at(struct journal *journal, unsigned links, unsigned stage, uint64_t chunk, uint64_t runs, uint64_t written,
-                unsigned quiet);
+void journal_at(struct journal *journal, const struct position *position, uint64_t runs, uint64_t written);
 /* Before a candidate becomes OUT. */
 void journal_found(struct journal *journal);
 void journal_failed(struct journal *journal, uint64_t hash);

@@ -237,13 +237,14 @@ static size_t half(size_t chunk)
     return chunk / 2 + chunk % 2;
 }
 
-static enum reduction_end run_stage(struct reduction *r, enum stage stage, enum links links, int base, size_t chunk,
-                                    unsigned quiet, bool *has_found)
+/* Goes on from the position's chunk, or from the beginning if that is 0. */
+static enum reduction_end run_stage(struct reduction *r, struct position *at, int base, bool *has_found)
 {
     struct pass pass = {.r = r, .end = REDUCTION_MINIMAL};
     struct plan plan;
+    size_t chunk, least;
 
-    if (!plan_make(&plan, stage, links, base, r->failure)) {
+    if (!plan_make(&plan, (enum stage)at->stage, (enum links)at->links, base, r->failure)) {
         plan_free(&plan);
         return REDUCTION_FAILED;
     }
@@ -255,13 +256,18 @@ static enum reduction_end run_stage(struct reduction *r, enum stage stage, enum 
         pass.live[i] = i;
     for (unsigned i = 0; i < r->jobs; i++)
         pass.trials[i].path = reduction_candidate(r, i);
-    for (chunk = chunk != 0 && chunk < plan.edits ? chunk : plan.edits; chunk != 0 && pass.end == REDUCTION_MINIMAL;
-         chunk = chunk > 1 ? half(chunk < pass.live_count ? chunk : pass.live_count) : 0) {
-        journal_at(&r->journal, links, stage, chunk, r->runs, r->written, quiet);
+    chunk = at->chunk != 0 && at->chunk < plan.edits ? (size_t)at->chunk : plan.edits;
+    least = 1 + (size_t)(plan.edits / at->pieces);
+    while (chunk != 0 && pass.end == REDUCTION_MINIMAL) {
+        at->chunk = chunk;
+        journal_at(&r->journal, at, r->runs, r->written);
         try_chunks(&pass, chunk);
         if (pass.live_count == 0)
             break;
+        at->is_coarse |= chunk > 1 && chunk <= least;
+        chunk = chunk > least ? half(chunk < pass.live_count ? chunk : pass.live_count) : 0;
     }
+    at->chunk = 0;
     *has_found = pass.has_found;
     for (unsigned i = 0; i < r->jobs; i++)
         free(pass.trials[i].path);
@@ -273,43 +279,60 @@ static enum reduction_end run_stage(struct reduction *r, enum stage stage, enum 
 
 /* ---- All stages ---- */
 
+/* A stage would try tens of thousands of pieces one by one that another stage makes needless. So all stages take out large pieces
+ * first, and smaller ones once all of them together leave more than a half. */
+enum { FIRST_PIECES = 64, MORE_PIECES = 8 };
+
+static void next_position(struct position *at, bool has_found, uint64_t size)
+{
+    at->quiet = has_found ? 0 : at->quiet + 1;
+    if (++at->stage < STAGE_COUNT)
+        return;
+    at->stage = 0;
+    at->links = (at->links + 1) % LINKS_COUNT;
+    if (at->is_coarse && size > at->size / 2) {
+        at->pieces *= MORE_PIECES;
+        at->quiet = 0;
+    }
+    at->is_coarse = false;
+    at->size = size;
+}
+
 enum reduction_end reduction_run(struct reduction *r, const char *base)
 {
-    unsigned stage = r->journal.is_found ? r->journal.stage : 0, links = r->journal.is_found ? r->journal.links : LINKS_CUT;
-    size_t chunk = r->journal.is_found ? (size_t)r->journal.chunk : 0;
+    struct position at = r->journal.is_found ? r->journal.position : (struct position){.links = LINKS_CUT};
     enum reduction_end end = REDUCTION_MINIMAL;
-    unsigned quiet = r->journal.quiet;     /* stages since the last that has found anything */
     bool had_found = r->journal.has_found; /* in an earlier run of this stage */
     uint64_t hash;
     int first = open(base, O_RDONLY | O_CLOEXEC);
 
+    if (at.pieces == 0) {
+        at.pieces = FIRST_PIECES;
+        at.size = r->size;
+    }
     if (first < 0 || !candidate_hash(first, r->size, &hash))
         end = fail(r, base, strerror(errno));
     else
         failed_add(&r->failed, hash);
     if (first >= 0)
         close(first);
-    while (quiet < (unsigned)LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
+    while (at.quiet < (unsigned)LINKS_COUNT * STAGE_COUNT && end == REDUCTION_MINIMAL) {
         uint64_t runs = r->runs, size = r->size;
+        unsigned stage = at.stage;
         bool has_found = false;
         int fd = open(base, O_RDONLY | O_CLOEXEC);
 
         if (fd < 0)
             return fail(r, base, strerror(errno));
-        if (stage != STAGE_BYTES || links == LINKS_COUNT - 1) /* the most runs, for the least: after all else */
-            end = run_stage(r, (enum stage)stage, (enum links)links, fd, chunk, quiet, &has_found);
+        if (stage != STAGE_BYTES || at.links == LINKS_COUNT - 1) /* the most runs, for the least: after all else */
+            end = run_stage(r, &at, fd, &has_found);
         close(fd);
         if (has_found)
             base = r->out;
         if (r->runs != runs)
             r->on_stage(r->context, stage_names[stage], size, r->size, r->runs - runs);
-        quiet = has_found || had_found ? 0 : quiet + 1;
+        next_position(&at, has_found || had_found, r->size);
         had_found = false;
-        chunk = 0;
-        if (++stage == STAGE_COUNT) {
-            stage = 0;
-            links = (links + 1) % LINKS_COUNT;
-        }
     }
     return end;
 }
