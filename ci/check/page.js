@@ -66,7 +66,8 @@ async function check(file) {
   const done = await dumps.run(["--progress=always", dump.name], input, [], show("progress"));
   const seconds = (performance.now() - began) / 1000;
   $("progress").textContent = `${file.name}: ${file.size.toLocaleString("en")} bytes, checked in ${seconds.toFixed(2)} s`;
-  $("verdict").textContent = {0: "Valid", 1: "Not valid"}[done.status] ?? "Not checked";
+  const isIncomplete = lastLine(done.text).startsWith(`${dump.name}: incomplete`);
+  $("verdict").textContent = isIncomplete ? "Incomplete" : ({0: "Valid", 1: "Not valid"}[done.status] ?? "Not checked");
   $("text").textContent = done.text || shownError(done.error) || done.error;
   $("repair").disabled = false;
   $("checked").hidden = false;

@@ -96,8 +96,11 @@ def make_dump(kind: str, folder: Path) -> Path:
             print("damage at", at)
             file.write_bytes(whole[:at] + bytes(40000) + whole[at + 40000 :])
             damaged = json.loads(tool("--stats", "--format=json", file.name, folder=folder))["damage"]["number"]
-    elif kind == "truncated":
+    elif kind in ("truncated", "incomplete"):
         file.write_bytes(whole[: len(whole) * 2 // 3])
+        if kind == "incomplete":
+            tool("--repair", "fixed.hprof", file.name, folder=folder)
+            (folder / "fixed.hprof").replace(file)
     elif kind == "compressed":
         file = folder / "heap.hprof.gz"
         file.write_bytes(gzip.compress(whole))
@@ -109,7 +112,7 @@ PAGE = """(d => [d.querySelector('.verdict').innerText, d.querySelectorAll('svg 
   [...d.querySelectorAll('svg .k8')].map(e => [e.getAttribute('x'), e.getAttribute('width')])])"""
 
 
-@pytest.mark.parametrize("kind", ["valid", "damaged", "truncated", "compressed"])
+@pytest.mark.parametrize("kind", ["valid", "damaged", "truncated", "incomplete", "compressed"])
 def test_a_dump_that_is_dropped(kind: str, browser: Browser, server: Server, tmp_path: Path) -> None:
     file = make_dump(kind, tmp_path)
     asked = len(server.asked)
@@ -117,7 +120,7 @@ def test_a_dump_that_is_dropped(kind: str, browser: Browser, server: Server, tmp
     browser.drop(file, "#drop")
     browser.wait("document.body.dataset.done === 'check'")
     assert browser.evaluate("document.getElementById('text').textContent") == tool(file.name, folder=tmp_path)
-    verdict = "Valid" if kind in ("valid", "compressed") else "Not valid"
+    verdict = {"valid": "Valid", "compressed": "Valid", "incomplete": "Incomplete"}.get(kind, "Not valid")
     assert browser.evaluate("document.getElementById('verdict').textContent") == verdict
     # The map is the page of --stats, cell by cell.
     browser.wait("document.getElementById('map').contentDocument?.querySelector('.verdict')")
