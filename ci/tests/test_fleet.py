@@ -324,7 +324,7 @@ def test_a_worker_needs_no_disk(store: Store, cluster: Any, dumps: dict[str, byt
 
         def fails() -> bool:
             try:
-                Path("file").write_bytes(b"a")
+                (tmp_path / "written").write_bytes(b"a")
             except OSError:
                 return True
             return False
