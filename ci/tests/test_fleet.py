@@ -36,6 +36,8 @@ from dask.distributed import LocalCluster
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from hprof_validate.fleet._results import Result
+from hprof_validate.fleet._run import line
 from hprof_validate.fleet.options import check_parser
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -494,6 +496,14 @@ def test_results_in_the_store(store: Store, large: bytes, tmp_path: Path) -> Non
 
 
 # ---- The documentation
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, ""), (1, ", at least 1 object missing"), (2000, ", at least 2,000 objects missing")]
+)
+def test_missing_objects_are_counted_in_words(number: int, words: str) -> None:
+    result = Result("s3://a", 1, "", "incomplete", "auto", missing_objects=number, finding="REF-002")
+    assert line(result) == f"s3://a: incomplete{words}: REF-002"
 
 
 def test_the_example_for_kubernetes() -> None:

@@ -206,8 +206,9 @@ static void put_kind(const struct page *p, const char *name, const struct tally_
 
 static void put_kinds(const struct page *p)
 {
-    begin_table(p->out, "kinds", "Kinds of records and sub-records",
-                "<th>kind</th><th class=n>number</th><th class=n>bytes</th><th class=n>share of the dump</th><th class=bar></th>");
+    begin_table(
+        p->out, "kinds", "Kinds of records and sub-records",
+        "<th>kind</th><th class=n>number</th><th class=n>bytes</th><th class=n>share of the dump</th><th class=bar></th>");
     for (unsigned tag = 0; tag < 256; tag++)
         put_kind(p, hprof_record_name((uint8_t)tag) != NULL ? hprof_record_name((uint8_t)tag) : "undefined record",
                  &p->stats->records[tag]);
@@ -240,8 +241,9 @@ static void put_some_classes(const struct page *p, const struct class_stats *con
 
     for (size_t i = 0; i < p->stats->classes.count; i++)
         all += by_number ? objects_of(classes[i]) : classes[i]->instance_bytes + classes[i]->array_bytes;
-    begin_table(p->out, id, title,
-                "<th>class</th><th class=n>objects</th><th class=n>bytes of values</th><th class=n>share</th><th class=bar></th>");
+    begin_table(
+        p->out, id, title,
+        "<th>class</th><th class=n>objects</th><th class=n>bytes of values</th><th class=n>share</th><th class=bar></th>");
     for (size_t i = 0; i < p->stats->classes.count && i < CLASSES_SHOWN && objects_of(classes[i]) > 0; i++) {
         uint64_t bytes = classes[i]->instance_bytes + classes[i]->array_bytes;
 

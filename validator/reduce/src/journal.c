@@ -39,8 +39,8 @@ bool journal_read(struct journal *journal, struct failed *failed)
             journal->runs++;
         } else if (strcmp(line, "found\n") == 0) {
             journal->has_found = true;
-        } else if (sscanf(line, AT, &position.links, &position.stage, &position.chunk, &position.pieces, &position.quiet, &is_coarse,
-                          &position.size, &runs, &written) == 9) {
+        } else if (sscanf(line, AT, &position.links, &position.stage, &position.chunk, &position.pieces, &position.quiet,
+                          &is_coarse, &position.size, &runs, &written) == 9) {
             journal->has_found &= position.links == journal->position.links && position.stage == journal->position.stage;
             position.is_coarse = is_coarse != 0;
             journal->position = position;

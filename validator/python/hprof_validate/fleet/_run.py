@@ -168,7 +168,8 @@ def checked(client: Any, objects: list[Object], args: Namespace) -> Iterator[Res
 def line(result: Result) -> str:
     if result.status == UNREADABLE:
         return f"{result.url}: could not be read: {result.failure}"
-    missing = f", at least {result.missing_objects:,} objects missing" if result.missing_objects else ""
+    objects = f"{result.missing_objects:,} object{'s' if result.missing_objects != 1 else ''}"
+    missing = f", at least {objects} missing" if result.missing_objects else ""
     return f"{result.url}: {'INVALID' if result.status == INVALID else f'incomplete{missing}'}: {result.finding}"
 
 
