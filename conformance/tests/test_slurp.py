@@ -83,7 +83,7 @@ def names() -> list[str]:
 def test_figures_agree(name: str, slurp: Path, tmp_path: Path) -> None:
     dump, report = tmp_path / "heap.hprof", tmp_path / "slurp.json"
     dump.write_bytes(gold.read(ROOT, name))
-    command = [slurp, "--top", "1000000", "--json", "--output", report, dump]
+    command: list[str | Path] = [slurp, "--top", "1000000", "--json", "--output", report, dump]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode()
     found = json.loads(subprocess.run([TOOL, "--stats", "--format=json", dump], check=False, stdout=subprocess.PIPE).stdout)
     counts = counts_of(text, [*LINES, *ROOTS])

@@ -101,7 +101,7 @@ def test_a_dump_with_stand_ins_is_read(like: str, share: float, classes: Path, t
 
 def dump_of(classes: Path, dump: Path, *arguments: int) -> None:
     """A dump of the program Holds."""
-    command = [f"{JDK}/bin/java", "-Xmx1g", "-cp", classes, "Holds", *map(str, arguments)]
+    command: list[str | Path] = [f"{JDK}/bin/java", "-Xmx1g", "-cp", classes, "Holds", *map(str, arguments)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as java:
         assert java.stdin and java.stdout and java.stdout.readline() == b"ready\n"
         subprocess.run([f"{JDK}/bin/jcmd", str(java.pid), "GC.heap_dump", dump], check=True, stdout=subprocess.DEVNULL)
@@ -109,7 +109,8 @@ def dump_of(classes: Path, dump: Path, *arguments: int) -> None:
 
 
 def opens(dump: Path, classes: Path, megabytes: int) -> bool:
-    command = [f"{JDK}/bin/java", "-XX:+UseG1GC", f"-Xmx{megabytes}m", "-cp", f"{JAR}:{classes}", "OpenHeap", dump]
+    java = [f"{JDK}/bin/java", "-XX:+UseG1GC", f"-Xmx{megabytes}m", "-cp", f"{JAR}:{classes}"]
+    command: list[str | Path] = [*java, "OpenHeap", dump]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
@@ -118,7 +119,7 @@ def test_the_memory_that_it_needs_is_that_of_stats(holds: tuple[int, int, int], 
     """Within a quarter: that much less does not suffice, and that much more does."""
     dump = tmp_path / "heap.hprof"
     dump_of(classes, dump, *holds)
-    command = [os.environ["HPROF_VALIDATE"], "--stats", "--format", "json", dump]
+    command: list[str | Path] = [os.environ["HPROF_VALIDATE"], "--stats", "--format", "json", dump]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["visualvm_heap_mb"]
     assert found >= 5
     assert opens(dump, classes, -(-found * 4 // 3))
@@ -129,7 +130,7 @@ def test_no_memory_is_said_of_a_dump_that_it_refuses(tmp_path: Path) -> None:
     dump = tmp_path / "dump.hprof"
     subprocess.run([GEN, "--like", "hotspot", "--objects", "2000", "-o", dump], check=True)
     dump.write_bytes(dump.read_bytes()[:-2000])
-    command = [os.environ["HPROF_VALIDATE"], "--stats", dump]
+    command: list[str | Path] = [os.environ["HPROF_VALIDATE"], "--stats", dump]
     done = subprocess.run([*command, "--format", "json"], check=False, capture_output=True)
     assert json.loads(done.stdout)["visualvm_heap_mb"] is None
     assert b"VisualVM" not in subprocess.run(command, check=False, capture_output=True).stdout
