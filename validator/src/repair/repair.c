@@ -69,13 +69,6 @@ static bool gets_stand_in(struct check *check, const struct hprof_finding *f)
     return true;
 }
 
-/* A root of a thread that nothing else names, and of an object that is not dumped, says nothing: the bytes are no root, as those
- * around them are lost. */
-static bool is_of_nothing(const struct repair *r, enum rule rule, uint64_t offset)
-{
-    return rule == RULE_ROOT_003 && r->result.left_out && keymap_get(&r->dangling_roots, offset - r->id_size, NULL);
-}
-
 /* VisualVM and MAT fail on a class that is dumped twice, although producers' profiles allow it. */
 static bool readers_refuse(enum rule rule)
 {
@@ -90,9 +83,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
     bool is_refused = readers_refuse(rule);
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
-    if (rule == RULE_REF_001)
-        keymap_put(&r->dangling_roots, f->offset, 0);
-    if (is_of_nothing(r, rule, f->offset)) {
+    if (rule == RULE_ROOT_003 && thread_is_doubtful(r, f->offset)) {
         leave_out_at(r, f->offset);
         check->has_phantoms = true;
         return 0;
@@ -131,12 +122,10 @@ static void clear_undefined(struct repair *r)
     keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->missing_threads);
-    keymap_clear(&r->dangling_roots);
     keymap_init(&r->twice_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->undefined_at, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->missing_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->missing_threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
-    keymap_init(&r->dangling_roots, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
 }
 
 /* Of what is missing nothing is left out, unless the caller makes that an error. */
@@ -310,7 +299,6 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     misfits_init(r);
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
-    keymap_init(&r->threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
     r->needs_classes = !r->asked.severities || r->asked.severities[RULE_OBJ_002] == HPROF_UNCHANGED ||
                        r->asked.severities[RULE_OBJ_002] == HPROF_ERROR;
@@ -339,9 +327,8 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->twice_at);
     keymap_clear(&r->missing_classes);
     keymap_clear(&r->missing_threads);
-    keymap_clear(&r->dangling_roots);
     keymap_clear(&r->dumped_classes);
-    keymap_clear(&r->threads);
+    threads_clear(r);
     keymap_clear(&r->stood_in);
     misfits_clear(r);
     missing_clear(r);

@@ -153,14 +153,13 @@ struct repair {
     struct keymap twice_at;        /* likewise those of IDs that are defined twice */
     struct keymap missing_classes; /* class ID to the number of the last heap dump that lacks it; */
     struct keymap missing_threads; /* likewise the serials of threads */
-    struct keymap dangling_roots;  /* offsets of the objects of roots that the previous copy lacks */
     bool needs_classes;            /* instances of the class 0 are errors: even the first pass leaves them out */
     uint64_t heap_dump;            /* number of the present one */
 
     /* What the copy has, to find out whether classes of primitive arrays or threads are lost. */
     unsigned array_types; /* bits by element type */
     struct keymap dumped_classes;
-    struct keymap threads; /* by serial: what the copy has of a thread (repair_stand_ins.c) */
+    struct keymap threads; /* by serial: what the copy has of a thread (repair_threads.c) */
 
     struct stand_ins stand_ins;
     struct keymap stood_in;    /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
@@ -195,7 +194,7 @@ struct check {
     struct repair *repair;
     uint64_t errors;
     bool refused;                   /* by readers, though the profile allows it */
-    bool has_phantoms;              /* roots of nothing: threads get stand-ins once these are left out */
+    bool has_phantoms;              /* roots of doubtful threads: lost threads get stand-ins once these are left out */
     char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
 };
 
@@ -308,6 +307,19 @@ void doubt_leave_out(struct repair *r);
 /* The next pass leaves out what contains this offset of the copy. */
 void leave_out_at(struct repair *r, uint64_t offset);
 
+/* ---- repair_threads.c ---- */
+
+void threads_clear(struct repair *r);
+void threads_begin_pass(struct repair *r);
+/* The next record, or sub-record that is no object, is copied. */
+void threads_note_record(struct repair *r);
+void threads_note_root(struct repair *r);
+/* Whether the copy has roots of a thread, but not its ROOT_THREAD_OBJECT. */
+bool threads_are_missing(const struct repair *r);
+/* Whether only one root of the copy names the thread whose serial is at this offset: where something was left out, other bytes may
+ * look like that root. */
+bool thread_is_doubtful(struct repair *r, uint64_t offset);
+
 /* ---- repair_stand_ins.c ---- */
 
 /* Of a class in the present heap dump. Two of them have the same key by chance only. */
@@ -319,8 +331,6 @@ static inline uint64_t stand_in_key(const struct repair *r, uint64_t class_id)
 void stand_ins_clear(struct repair *r);
 /* Whether a finding is about something that a stand-in replaces. */
 bool stand_ins_fit(enum rule rule);
-/* The next sub-record, which is copied and no object, may be a root of a thread. */
-void stand_ins_note_root(struct repair *r);
 /* Whether the copy has primitive arrays, but not the class of these arrays; or roots of a thread, but not its ROOT_THREAD_OBJECT.
  * Readers refuse both, where the rules allow it. */
 bool stand_ins_are_missing(const struct repair *r);

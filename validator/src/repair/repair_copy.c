@@ -96,7 +96,7 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
     else if (kind == LEFT_CLASS)
         keymap_put(&r->dumped_classes, key, 0);
     else if (kind == LEFT_SUBRECORD)
-        stand_ins_note_root(r);
+        threads_note_root(r);
     copied_bytes = copy_input(r, size);
     if (copied_bytes < size) {
         copy_cut(r, start);
@@ -441,8 +441,7 @@ bool repair_copy(struct repair *r)
     r->heap = (struct heap_record){.copied_until = UINT64_MAX};
     r->has_changed = r->is_series = false;
     r->array_types = 0;
-    keymap_clear(&r->threads);
-    keymap_init(&r->threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+    threads_begin_pass(r);
     r->end_at = UINT64_MAX;
     damage_begin_pass(r);
     if (!copy_header(r)) {

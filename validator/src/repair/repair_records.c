@@ -99,6 +99,7 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
 
         names_add_record(&r->names, (struct cursor){r->in.at, r->in.at + (have < want ? have : want)});
     }
+    threads_note_record(r);
     there = copy_input(r, size);
     if (there < size) {
         copy_cut(r, start);

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/tags.h"
-
 bool stand_ins_fit(enum rule rule)
 {
     switch ((int)rule) {
@@ -59,34 +57,9 @@ static bool lacks_array_class(const struct repair *r)
     return (r->array_types & ~found.types) != 0;
 }
 
-enum { THREAD_HAS_ROOTS = 1, THREAD_HAS_OBJECT = 2 };
-
-void stand_ins_note_root(struct repair *r)
-{
-    const uint8_t *p = r->in.at;
-    uint64_t bits = 0;
-    const uint64_t bit = is_root_of_thread(*p) ? THREAD_HAS_ROOTS : *p == SUB_ROOT_THREAD_OBJECT ? THREAD_HAS_OBJECT : 0;
-    uint32_t serial;
-
-    if (!bit || input_need(&r->in, 1U + r->id_size + 4) < 1U + r->id_size + 4 || !(serial = get_u4(r->in.at + 1 + r->id_size)))
-        return;
-    keymap_get(&r->threads, serial, &bits);
-    if (!(bits & bit))
-        keymap_put(&r->threads, serial, bits | bit);
-}
-
-static void find_lost_thread(void *context, uint64_t serial, uint64_t bits)
-{
-    (void)serial;
-    *(bool *)context |= bits == THREAD_HAS_ROOTS;
-}
-
 bool stand_ins_are_missing(const struct repair *r)
 {
-    bool lacks_thread = false;
-
-    keymap_each(&r->threads, find_lost_thread, &lacks_thread);
-    return lacks_thread || lacks_array_class(r);
+    return threads_are_missing(r) || lacks_array_class(r);
 }
 
 void stand_ins_clear(struct repair *r)

@@ -1,0 +1,84 @@
+/* See repair.h. Which threads the copy names, and in what way: for those whose ROOT_THREAD_OBJECT is lost. */
+#include "format/subrecord.h"
+#include "format/tags.h"
+#include "repair/repair.h"
+
+enum {
+    HAS_OBJECT = 1, /* a ROOT_THREAD_OBJECT */
+    HAS_ROOT = 2,
+    HAS_ROOTS = 4, /* more than one */
+    IS_NAMED = 8   /* by a TRACE or a START_THREAD */
+};
+
+void threads_clear(struct repair *r)
+{
+    keymap_clear(&r->threads);
+}
+
+void threads_begin_pass(struct repair *r)
+{
+    keymap_clear(&r->threads);
+    keymap_init(&r->threads, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
+}
+
+static void add(struct repair *r, uint32_t serial, uint64_t bit)
+{
+    uint64_t bits = 0;
+
+    if (!serial)
+        return;
+    keymap_get(&r->threads, serial, &bits);
+    if (bits & bit && bit == HAS_ROOT)
+        bit = HAS_ROOTS;
+    if (!(bits & bit))
+        keymap_put(&r->threads, serial, bits | bit);
+}
+
+void threads_note_record(struct repair *r)
+{
+    const uint8_t tag = *r->in.at;
+    const size_t at = RECORD_HEADER_SIZE + (tag == TAG_TRACE ? OFFSET_OF(TRACE, thread_serial, r->id_size) : 0);
+
+    if ((tag == TAG_TRACE || tag == TAG_START_THREAD) && input_need(&r->in, at + 4) >= at + 4)
+        add(r, get_u4(r->in.at + at), IS_NAMED);
+}
+
+void threads_note_root(struct repair *r)
+{
+    const uint8_t tag = *r->in.at;
+    const size_t at = 1U + r->id_size; /* of the serial, in all of these */
+
+    if ((is_root_of_thread(tag) || tag == SUB_ROOT_THREAD_OBJECT) && input_need(&r->in, at + 4) >= at + 4)
+        add(r, get_u4(r->in.at + at), tag == SUB_ROOT_THREAD_OBJECT ? HAS_OBJECT : HAS_ROOT);
+}
+
+/* One root may be bytes beside damage that look like it. */
+static bool is_lost(uint64_t bits)
+{
+    return !(bits & HAS_OBJECT) && bits & HAS_ROOT && bits & (HAS_ROOTS | IS_NAMED);
+}
+
+static void find_lost(void *context, uint64_t serial, uint64_t bits)
+{
+    (void)serial;
+    *(bool *)context |= is_lost(bits);
+}
+
+bool threads_are_missing(const struct repair *r)
+{
+    bool found = false;
+
+    keymap_each(&r->threads, find_lost, &found);
+    return found;
+}
+
+bool thread_is_doubtful(struct repair *r, uint64_t offset)
+{
+    uint8_t serial[4];
+    uint64_t bits = 0;
+
+    if (!r->result.left_out || !copy_read(r, offset, serial, sizeof serial))
+        return false;
+    keymap_get(&r->threads, get_u4(serial), &bits);
+    return !is_lost(bits);
+}
