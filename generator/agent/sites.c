@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "buffers.h"
 #include "classes.h"
 #include "output.h"
 #include "stacks.h"
@@ -115,6 +116,8 @@ static jint JNICALL take_old(jlong class_tag, jlong size, jlong *tag, jint lengt
 void sites_prepare(void)
 {
     vm_ok((*ti)->SetHeapSamplingInterval(ti, (jint)options.sample), "SetHeapSamplingInterval");
+    if (!options.sample)
+        buffers_show_all();
 }
 
 /* A collection takes the buffers from which threads allocate: the VM would say nothing of objects from those that it has given

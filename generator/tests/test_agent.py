@@ -333,15 +333,21 @@ def test_heap_of_the_program(java: Java, name: str, heap: str) -> None:
         assert header.format == (b"JAVA PROFILE 1.0.1" if heap == "-Xmx64m" else b"JAVA PROFILE 1.0.2")
 
 
-@pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1", "Z", "Shenandoah"])
-def test_heap_with_each_collector(java: Java, collector: str) -> None:
-    unlock = ("-XX:+UnlockExperimentalVMOptions",)
-    run = java.run("heap=dump,format=b,file=t.hprof", java=(*unlock, f"-XX:+Use{collector}GC"))
+COLLECTORS = ["Serial", "Parallel", "G1", "Z", "Shenandoah"]
+
+
+def with_collector(java: Java, collector: str, options: str, *program: str) -> Run:
+    run = java.run(options, *program, java=("-XX:+UnlockExperimentalVMOptions", f"-XX:+Use{collector}GC"))
     if "not supported" in run.errors or "Unrecognized" in run.errors:
         pytest.skip("not in this JDK")
     if "HPROF_SANITIZED" in os.environ and re.search("Failed to reserve .*address space", run.output):
         pytest.skip("the sanitizer has the addresses that the collector needs")
-    check_heap(facts_of_valid(run))
+    return run
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_heap_with_each_collector(java: Java, collector: str) -> None:
+    check_heap(facts_of_valid(with_collector(java, collector, "heap=dump,format=b,file=t.hprof")))
 
 
 def test_each_value(java: Java) -> None:
@@ -486,14 +492,9 @@ def heap_of_jdk8() -> Facts:
     return read_text_data(lzma.decompress((AGENT8 / "gold/heap.txt.xz").read_bytes()))[0]
 
 
-def without_buffers(java: Java) -> tuple[str, ...]:
-    """Options with which all allocations are seen: of threads' buffers JDK 11 shows not all (libhprof(7))."""
-    return ("-XX:-UseTLAB",) if java.jdk.version == 11 else ()
-
-
 def test_sites_are_those_of_the_agent_of_jdk_8(java: Java) -> None:
     """Row by row, apart from what libhprof(7) lists."""
-    said = facts_of_valid(java.run("heap=sites,cutoff=0", java=without_buffers(java)))
+    said = facts_of_valid(java.run("heap=sites,cutoff=0"))
     has_sizes = any(site.type == "Truth$Gate" and site.allocated_bytes == 16 for site in said.sites)  # no compact headers
     theirs = rows_of_the_program(heap_of_jdk8(), has_sizes)
     for type_, frames in list(theirs):
@@ -510,9 +511,20 @@ def test_sites_without_the_buffers_of_threads(java: Java) -> None:
     assert allocated(facts) == ALLOCATED
 
 
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_sites_of_objects_that_buffers_have_no_room_for(java: Java, collector: str) -> None:
+    """What is allocated from the rest of such a buffer JDK 11 would not show."""
+    run = with_collector(java, collector, "heap=sites,cutoff=0,file=s.txt", "Bulky")
+    found = Counter[str]()
+    for site in facts_of_valid(run).sites:
+        if any(frame.method == "Bulky.allocate" for frame in site.frames):
+            found[site.type] += site.allocated
+    assert {type_: found[type_] for type_ in ("Bulky$Small", "long[]")} == {"Bulky$Small": 400_000, "long[]": 4000}
+
+
 def test_sites_that_several_threads_meet_at_once(java: Java) -> None:
     """The agent keeps each class with each size as a site of its own."""
-    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", "Lavish", "sizes", java=without_buffers(java)))
+    facts = facts_of_valid(java.run("heap=sites,cutoff=0,file=s.txt", "Lavish", "sizes"))
     objects, sizes = Counter[str](), Counter[str]()
     for site in facts.sites:  # in compiled code there is no frame of the native method
         if site.type.startswith("int[][]") and any(frame.method == "Lavish.allocateSizes" for frame in site.frames):
