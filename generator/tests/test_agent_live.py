@@ -875,6 +875,20 @@ def test_a_program_without_standard_streams(java: Java, options: str) -> None:
     facts_of_valid(ended(java.start(words, directory), directory))
 
 
+@pytest.mark.parametrize("options", ["heap=all,file=t.txt", "heap=dump,format=b,file=t.hprof", "heap=dump,format=b,gz=1,file=t.gz"])
+def test_no_room_for_a_heap_dump(java: Java, options: str) -> None:
+    """The temporary file beside the profile meets the limit first: it is larger."""
+    directory = java.directory()
+    blocks_of_512 = 1000
+    words = ["/bin/sh", "-c", f'ulimit -f {blocks_of_512}; exec "$@"', "sh", *java.command(options, "Lambda")]
+    run = ended(java.start(words, directory), directory)
+    (path,) = run.files.values()
+    assert (run.status, "called" in run.output) == (0, True)
+    assert run.said == [f"HPROF ERROR: can't write {path.name}: File too large; the rest of the profile is lost"]
+    assert run.errors.endswith(" done.\n")
+    assert path.stat().st_size < blocks_of_512 * 512
+
+
 @pytest.mark.parametrize("way", ["FORK", "VFORK", "POSIX_SPAWN"])
 def test_processes_that_the_program_starts(java: Java, way: str) -> None:
     """They have no part in the output, and do not hold its file open."""
@@ -931,7 +945,7 @@ HEAP = (
 RANKS = r"rank   self  accum   count trace method\n   1 +\d+\.\d\d% +\d+\.\d\d% +\d+ 3\d{5} [\w.$<>]+\n"
 SAMPLES = (TRACE, rf"^CPU SAMPLES BEGIN \(total = \d+\){DATE}{RANKS}", r"^CPU SAMPLES END$")
 TIMES = (TRACE, rf"^CPU TIME \(ms\) BEGIN \(total = \d+\){DATE}{RANKS}", r"^CPU TIME \(ms\) END$")
-# The command lines of the manual of JDK 8, and what it shows of java.hprof.txt.
+# The command lines of the manuals of JDK 8 and JDK 1.2, and what they show of the output.
 MANUAL = {
     "java -agentlib:hprof Shares": (*HEAP, *SITES),
     "java -Xrunhprof Shares": (*HEAP, *SITES),
@@ -943,24 +957,58 @@ MANUAL = {
     "javac -J-agentlib:hprof=cpu=samples Shares.java": SAMPLES,
     "javac -J-agentlib:hprof=cpu=times Shares.java": TIMES,
     "env JAVA_TOOL_OPTIONS=-agentlib:hprof=heap=dump javac Shares.java": HEAP,
+    "java -Xrunhprof:cpu=samples,file=log.txt,depth=3 Shares": SAMPLES,
+    "javac -J-Xrunhprof:heap=sites Shares.java": SITES,
+    "javac -J-Xrunhprof:cpu=samples Shares.java": SAMPLES,
 }
 
 
-@pytest.mark.parametrize("line", MANUAL)
-def test_command_lines_of_the_manual(java: Java, line: str) -> None:
+def run_line(java: Java, line: str) -> Run:
     """With the folder of the library on LD_LIBRARY_PATH."""
     directory = java.directory()
     (directory / "Shares.java").write_text((java.work / "Shares.java").read_text(encoding="utf-8"), encoding="utf-8")
     words = [f"{java.jdk.home}/bin/{word}" if word in ("java", "javac") else word for word in line.split()]
     environment = [f"LD_LIBRARY_PATH={java.inside(java.work)}", f"CLASSPATH={java.inside(java.work / 'classes')}"]
-    run = ended(java.start(["env", *environment, *words], directory), directory)
+    return ended(java.start(["env", *environment, *words], directory), directory)
+
+
+@pytest.mark.parametrize("line", MANUAL)
+def test_command_lines_of_the_manual(java: Java, line: str) -> None:
+    run = run_line(java, line)
     assert run.status == 0, run.errors
     assert not run.said
-    path = run.files["java.hprof.txt"]
+    path = run.files["log.txt" if "log.txt" in line else "java.hprof.txt"]
     assert errors_of(path) == []
     text = path.read_text(encoding="utf-8")
     for shown in MANUAL[line]:
         assert re.search(shown, text, re.MULTILINE), shown
+
+
+# The table of options that the manual shows: each with what it does, and its default.
+HELP = """\
+heap=dump|sites|all    heap profiling                 all
+cpu=samples|times|old  CPU usage                      off
+monitor=y|n            monitor contention             n
+format=a|b             text(txt) or binary output     a
+file=<file>            write data to file             java.hprof[.txt]
+net=<host>:<port>      send data over a socket        off
+depth=<size>           stack trace depth              4
+interval=<ms>          sample interval in ms          10
+cutoff=<value>         output cutoff point            0.0001
+lineno=y|n             line number in traces?         y
+thread=y|n             thread in traces?              n
+doe=y|n                dump on exit?                  y
+msa=y|n                Solaris micro state accounting n
+force=y|n              force output to <file>         y
+verbose=y|n            print messages about dumps     y
+"""
+
+
+@pytest.mark.parametrize("option", ["-agentlib:hprof=help", "-Xrunhprof:help"])
+def test_help_has_the_table_of_the_manual(java: Java, option: str) -> None:
+    run = run_line(java, f"java {option}")
+    assert (run.status, run.errors, set(run.files)) == (0, "", {"Shares.java"})
+    assert HELP in run.output
 
 
 # ---- virtual threads
