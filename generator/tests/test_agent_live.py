@@ -302,6 +302,23 @@ def test_dumps_on_request(java: Java, name: str, way: str) -> None:
     assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
 
 
+SIZES = {3: 5, 4: 5, 5: 9, 6: 9, 7: 3, 8: 3, 9: 5, 10: 5, 11: 5, 12: 5, 15: 4, 16: 3, 17: 5, 18: 5, 19: 3, 20: 3}  # by their tags
+
+
+def literals_of(class_file: bytes) -> dict[int, str]:
+    """The strings of a constant pool, by their indices."""
+    texts, strings, at, index = dict[int, str](), dict[int, int](), 10, 1
+    while index < int.from_bytes(class_file[8:10], "big"):
+        tag, number = struct.unpack_from(">BH", class_file, at)
+        if tag == 1:
+            texts[index] = class_file[at + 3 : at + 3 + number].decode()
+        elif tag == 8:
+            strings[index] = number
+        at += 3 + number if tag == 1 else SIZES[tag]
+        index += 2 if tag in (5, 6) else 1
+    return {index: texts[text] for index, text in strings.items()}
+
+
 def test_the_vm_dumps_the_same(java: Java) -> None:
     """Its own dump is made just before, with a collection. JVM TI tells which of its JNI_GLOBAL roots are references of the VM."""
     with started(java, "heap=dump,format=b,doe=n,depth=64,file=t.hprof", "Held") as (process, directory):
@@ -335,8 +352,11 @@ def test_the_vm_dumps_the_same(java: Java) -> None:
             {name: one.types.get(id_) for name, id_ in getattr(one, names).items() if "Held" in name} for one in (ours, theirs)
         ]
         assert types[0] == types[1]
-    literals = [id_ for id_ in ours.constants["Held"].values() if ours.types[id_] == "java.lang.String"]
-    assert len(set(literals)) == len(literals) == 4
+    literals = {index: id_ for index, id_ in ours.constants["Held"].items() if ours.types[id_] == "java.lang.String"}
+    texts = {index: ours.primitives[ours.id(ours.instance(id_)["value"])][1].decode() for index, id_ in literals.items()}
+    assert texts == literals_of((java.work / "classes/Held.class").read_bytes())
+    references = [root["reference_id"] for kind, root in ours.roots if kind == "JNI_GLOBAL"]
+    assert len(set(references)) == len(references)
     assert max(index for constants in ours.constants.values() for index in constants) > 255
 
 
@@ -350,6 +370,7 @@ def test_the_threads_of_a_dump(java: Java) -> None:
     roots = {root["thread_serial"]: root["object_id"] for kind, root in dump.roots if kind == "THREAD_OBJECT"}
     assert len(roots) > 4
     assert all(dump.threads[serial].object == id_ for serial, id_ in roots.items())
+    assert roots == {root["thread_serial"]: root["object_id"] for kind, root in dump.roots if kind == "THREAD_BLOCK"}
 
 
 def test_ids_are_the_same_in_each_dump(java: Java) -> None:
@@ -505,18 +526,28 @@ def test_commands(java: Java, tmp_path: Path) -> None:
 
         sites = read_sites(stream.ask(alloc_sites(), Tag.ALLOC_SITES)[0])
         assert [row[3] for row in sites.rows] == sorted((row[3] for row in sites.rows), reverse=True)
-        sites = read_sites(stream.ask(alloc_sites(2), Tag.ALLOC_SITES)[0])
+        record = stream.ask(alloc_sites(2), Tag.ALLOC_SITES)[0]
+        sites = read_sites(record)
+        totals = [sum(row[i] for row in sites.rows) for i in (3, 4, 5, 6)]
+        assert list(struct.unpack_from(">IIQQ", record.body, 6)) == totals
         assert [row[5] for row in sites.rows] == sorted((row[5] for row in sites.rows), reverse=True)
         assert sites.flags == 2
         few = read_sites(stream.ask(alloc_sites(0, 0.05), Tag.ALLOC_SITES)[0])
         assert 0 < len(few.rows) < len(sites.rows)
         assert struct.unpack(">f", struct.pack(">I", few.cutoff))[0] == pytest.approx(0.05)
+        few = read_sites(stream.ask(alloc_sites(2, 0.05), Tag.ALLOC_SITES)[0])
+        assert [row[:3] for row in few.rows] == [row[:3] for row in sites.rows if row[5] >= 0.05 * totals[2]]
         stream.ask(alloc_sites(1), Tag.ALLOC_SITES)
         order(process, "d", "dropped")
         changed = read_sites(stream.ask(alloc_sites(1), Tag.ALLOC_SITES)[0])
         assert 0 < len(changed.rows) < len(sites.rows) / 2
-        most = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0]).live + 1000
         order(process, "d", "dropped")  # 2000 objects
+        before_collection = {row[:3]: row[3:] for row in read_sites(stream.ask(alloc_sites(0), Tag.ALLOC_SITES)[0]).rows}
+        changed = read_sites(stream.ask(alloc_sites(1 | 4), Tag.ALLOC_SITES)[0])
+        collected = [row for row in changed.rows if row[6] == before_collection.get(row[:3], (0,) * 4)[3]]
+        assert any(row[4] < before_collection[row[:3]][1] for row in collected)
+        most = read_summary(stream.ask(SUMMARY, Tag.HEAP_SUMMARY)[0]).live + 1000
+        order(process, "d", "dropped")
         wait_for(
             lambda: sum(row[4] for row in read_sites(stream.ask(alloc_sites(4), Tag.ALLOC_SITES)[0]).rows) <= most,
             "nothing was collected",
