@@ -653,8 +653,9 @@ def test_estimates_of_objects_larger_than_the_distance(java: Java) -> None:
 @pytest.mark.parametrize("name", ["c.txt", "c.hprof"])
 def test_samples(java: Java, name: str) -> None:
     binary = ",format=b" if name == "c.hprof" else ""
-    facts = facts_of_valid(java.run(f"cpu=samples,file={name}{binary}"))
+    facts = facts_of_valid(java.run(f"cpu=samples,cutoff=0,file={name}{binary}"))
     check_samples(facts)
+    assert sum(facts.samples.values()) == facts.total_samples
     assert facts.samples
     assert not any(frames[0].method.endswith("waitForReferencePendingList") for frames in facts.samples)
 
@@ -672,11 +673,18 @@ def test_shares_of_samples(java: Java) -> None:
 
 
 def test_the_interval_of_samples(java: Java) -> None:
-    """One runnable thread cannot have more samples than the time allows."""
-    began = time.monotonic()
-    facts = facts_of_valid(java.run("cpu=samples,interval=200,file=c.txt", "Shares"))
-    most = (time.monotonic() - began) / 0.2
-    assert sum(count for frames, count in facts.samples.items() if frames[-1].method == "Shares.main") <= most
+    """A busy machine may delay samples in one run, but not in three. No sample comes too early."""
+    shares = []
+    for _ in range(3):
+        run = java.run("cpu=samples,interval=20,depth=100,file=c.txt", "Bench", "fibonacci", "43")
+        counts = facts_of_valid(run).samples.items()
+        taken = sum(count for frames, count in counts if any(frame.method == "Bench.fibonacci" for frame in frames))
+        most = int(run.output.split()[0]) / 20e6
+        assert taken <= most + 2
+        shares.append(taken / most)
+        if shares[-1] > 0.75:
+            return
+    pytest.fail(f"fewer samples than the interval says: {shares}")
 
 
 def test_the_cutoff_of_each_table(java: Java) -> None:

@@ -64,13 +64,16 @@ def facts_of_valid(run: Run) -> Facts:
 
 # ---- times
 
-CALLS = {"leaf": 150, "thrower": 100, "catcher": 100, "fibonacci": 1973, "hot": 1, "cold": 1, "main": 1}
+CALLS = {"leaf": 151, "caller": 1, "thrower": 100, "catcher": 100, "fibonacci": 1973, "hot": 1, "cold": 1, "main": 1}
 
 
 def test_calls_are_exact(java: Java) -> None:
-    facts = facts_of_valid(java.run("cpu=times,cutoff=0,depth=7,file=m.txt", "Calls"))
+    run = java.run("cpu=times,cutoff=0,depth=7,file=m.txt", "Calls")
+    facts = facts_of_valid(run)
     assert facts.longest_trace == 7
     assert {name: facts.calls[f"Calls.{name}"] for name in CALLS} == CALLS
+    header = run.files["m.txt"].read_text().partition("--------")[0]
+    assert "The code ran\n    interpreted: shares are not those of compiled code." in header
 
 
 def test_times_are_of_the_method_itself(java: Java) -> None:
@@ -79,8 +82,9 @@ def test_times_are_of_the_method_itself(java: Java) -> None:
         run = java.run("cpu=times,file=m.txt", "Calls")
         assert facts_of_valid(run).blocks["times"] == 1
         lines = [line.split() for line in run.files["m.txt"].read_text().splitlines() if " Calls." in line and "%" in line]
-        shares = {words[5]: float(words[1][:-1]) for words in lines}
-        if 5 < shares["Calls.hot"] / shares["Calls.cold"] < 20 and shares.get("Calls.main", 0) < 5:
+        shares = Counter({words[5]: float(words[1][:-1]) for words in lines})
+        hot, caller = (shares[name] / shares["Calls.cold"] for name in ("Calls.hot", "Calls.caller"))
+        if 5 < hot < 20 and 2 < caller < 10 and shares["Calls.main"] + shares["Calls.leaf"] < 5:
             return
         print(shares)
     pytest.fail("no run has the right shares")
@@ -145,6 +149,15 @@ def test_contention_and_waits(java: Java) -> None:
 
 def test_many_contended_entries(java: Java) -> None:
     check_contended(facts_of_valid(java.run("monitor=y,file=n.txt", "Crowd", "300", "300")), 300)
+
+
+def test_times_of_contended_entries(java: Java) -> None:
+    """Five threads wait for two seconds, and cannot have waited longer than the VM ran."""
+    began = time.monotonic()
+    run = java.run("monitor=y,file=n.txt", "Crowd", "5", "2000")
+    most = (time.monotonic() - began) * 1000
+    facts_of_valid(run)
+    assert 5 * 1800 <= total_of(run, "MONITOR TIME") <= 5 * most
 
 
 def test_monitor_dump_on_request(java: Java) -> None:
@@ -755,15 +768,19 @@ def test_calls_of_all_outputs_add_up(java: Java) -> None:
     assert facts.calls["Busy.round"] == int(run.output.split()[-1])
 
 
-def test_samples_and_contentions_begin_again(java: Java) -> None:
+@pytest.mark.parametrize(("options", "tables"), [
+    ("cpu=samples,interval=2,monitor=y", [("CPU SAMPLES", " Truth.spin\n"), ("MONITOR TIME", " Truth$")]),
+    ("cpu=times", [("CPU TIME (ms)", " Truth.spin\n")]),
+], ids=["samples", "times"])  # fmt: skip
+def test_tables_begin_again(java: Java, options: str, tables: list[tuple[str, str]]) -> None:
     """The program has spun and contended before it is ready, and waits then."""
-    with started(java, "cpu=samples,interval=2,cutoff=0,monitor=y,file=t.txt", "Truth", "wait") as (process, directory):
+    with started(java, f"{options},cutoff=0,file=t.txt", "Truth", "wait") as (process, directory):
         for _ in range(2):
             assert "executed successfully" in jcmd(java, process.pid, "JVMTI.data_dump")
         run = ended(process, directory)
     facts_of_valid(run)
     text = run.files["t.txt"].read_text()
-    for table, row in (("CPU SAMPLES", " Truth.spin\n"), ("MONITOR TIME", " Truth$")):
+    for table, row in ((re.escape(name), row) for name, row in tables):
         blocks = re.findall(rf"{table} BEGIN.*?{table}.*? END\n", text, re.DOTALL)
         assert len(blocks) == 3
         assert row in blocks[0], table
@@ -1064,6 +1081,26 @@ def test_virtual_threads(java: Java) -> None:
     owners = [stack & {"Virtual.first", "Virtual.second"} for stack in stacks if "Virtual.turn" in stack]
     assert {len(stack) for stack in owners} == {1}
     facts_of_valid(java.run("heap=all,thread=y,format=b,file=t.hprof", "Virtual"))
+
+
+def test_times_of_virtual_threads_that_take_turns(java: Java) -> None:
+    """While one waits for its turn, its clock stands still."""
+    if java.jdk.version < 21:
+        pytest.skip("no virtual threads in this JDK")
+    one = ("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
+    ratios = []
+    for _ in range(3):
+        run = java.run("cpu=times,depth=2,file=m.txt", "Virtual", "turns", java=one)
+        facts_of_valid(run)
+        text = run.files["m.txt"].read_text()
+        shares = dict.fromkeys(("turn", "alone"), 0.0)
+        for share, trace in re.findall(r"^ +\d+ +(\S+)% +\S+% +\d+ (\d+) Virtual\.work$", text, re.MULTILINE):
+            (caller,) = re.findall(rf"^TRACE {trace}:\n\tVirtual\.work\(.*\n\tVirtual\.(\w+)\(", text, re.MULTILINE)
+            shares[caller] += float(share)
+        ratios.append(shares["turn"] / shares["alone"])
+        if 0.67 < ratios[-1] < 1.5:
+            return
+    pytest.fail(f"no run has the right times: {ratios}")
 
 
 def test_a_virtual_thread_owns_a_monitor(java: Java) -> None:

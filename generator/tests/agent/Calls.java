@@ -37,6 +37,14 @@ public final class Calls {
         }
     }
 
+    /** The time before a call is not that of the call. */
+    static void caller() {
+        for (int i = 0; i < 1_500_000; i++) {
+            sink += i * 31;
+        }
+        leaf();
+    }
+
     public static void main(String[] arguments) throws InterruptedException {
         for (int i = 0; i < 100; i++) {
             catcher(i);
@@ -46,6 +54,7 @@ public final class Calls {
         thread.start();
         thread.join();
         cold();
+        caller();
         Runtime.getRuntime().exit(0);
     }
 }

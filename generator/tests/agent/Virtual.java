@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Two virtual threads that spin, and two that contend for a monitor: of JDK 21 and later. "Virtual hold": a virtual thread owns a
  * monitor, which a thread of the platform waits to enter. "Virtual await": one waits to be notified, another to enter a monitor.
- * "Virtual turns": two take turns. "Virtual spin": one spins until a byte comes from standard input, then another until it ends.
+ * "Virtual turns": two take turns, and then main works as long as both. "Virtual spin": one spins until a byte comes from standard input, then another until it ends.
  */
 public final class Virtual {
     static final class Gate {
@@ -112,8 +112,14 @@ public final class Virtual {
         thread.join();
     }
 
+    static void work(int turns) {
+        for (int i = 0; i < turns * 200_000; i++) {
+            sink += i;
+        }
+    }
+
     static void turn(int left) {
-        sink += left;
+        work(1);
         Thread.yield();
         if (left > 0) {
             turn(left - 1);
@@ -121,11 +127,15 @@ public final class Virtual {
     }
 
     static void first() {
-        turn(10);
+        turn(9);
     }
 
     static void second() {
-        turn(10);
+        turn(9);
+    }
+
+    static void alone() {
+        work(20);
     }
 
     static void takeTurns() throws InterruptedException {
@@ -135,6 +145,7 @@ public final class Virtual {
         other.start();
         one.join();
         other.join();
+        alone();
     }
 
     public static void main(String[] arguments) throws Exception {
