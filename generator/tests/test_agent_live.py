@@ -158,6 +158,9 @@ def test_times_of_contended_entries(java: Java) -> None:
     most = (time.monotonic() - began) * 1000
     facts_of_valid(run)
     assert 5 * 1800 <= total_of(run, "MONITOR TIME") <= 5 * most
+    text = run.files["n.txt"].read_text()
+    (trace,) = re.findall(r"^ +1 100\.00% 100\.00% +5 (\d+) Crowd\$Door \(Java\)$", text, re.MULTILINE)
+    assert f"TRACE {trace}:\n\tCrowd$Member.run(Crowd.java:" in text
 
 
 def test_monitor_dump_on_request(java: Java) -> None:
