@@ -579,7 +579,9 @@ def test_a_heap_dump_and_sites_have_the_same_sizes(java: Java) -> None:
 
 
 def test_a_heap_dump_and_sites_have_the_same_traces(java: Java) -> None:
-    run = java.run("heap=all,cutoff=0,file=t.txt")
+    """The VM does not report the allocation of some objects that it makes itself: these have the empty trace in a dump. Here it has no
+    archive, which has class objects of classes that nobody loads."""
+    run = java.run("heap=all,cutoff=0,file=t.txt", java=("-Xshare:off",))
     facts_of_valid(run)
     text = only_file(run).read_text()
     traces = dict(re.findall(r"^(?:OBJ|ARR|CLS) (\w+) \(.*\btrace=(\d+)", text, re.MULTILINE))
@@ -587,9 +589,9 @@ def test_a_heap_dump_and_sites_have_the_same_traces(java: Java) -> None:
     dumped.update((trace, "java.lang.Class") for trace in re.findall(r"^CLS \w+ \(.*trace=(\d+)", text, re.MULTILINE))
     rows = re.findall(r"^ +\d+ +\S+% +\S+% +\d+ +(\d+) +\d+ +\d+ (\d+) (.+)$", text, re.MULTILINE)
     live = Counter({(trace, type_): int(objects) for objects, trace, type_ in rows})
-    # Of archived objects the VM shows some only to the later walk.
-    of_before = {key for key in dumped if key[0] == "300000" and key[1] != "java.lang.Class"}
-    assert not dumped - live - Counter(dict.fromkeys(of_before, live.total()))  # garbage lives until it is collected
+    assert {trace for trace, _ in dumped - live} <= {"300000"}  # garbage lives until it is collected
+    mirrors = "300000", "java.lang.Class"
+    assert 0.8 * dumped[mirrors] < live[mirrors]
     kept = ("Truth$Point", "Truth$Node", "Truth$Node[][]", "int[][]")
     assert Counter({key: count for key, count in live.items() if key[1] in kept and count}) == Counter(
         {key: count for key, count in dumped.items() if key[1] in kept}
