@@ -579,8 +579,8 @@ def test_a_heap_dump_and_sites_have_the_same_sizes(java: Java) -> None:
 
 
 def test_a_heap_dump_and_sites_have_the_same_traces(java: Java) -> None:
-    """The VM does not report the allocation of some objects that it makes itself: these have the empty trace in a dump. Here it has no
-    archive, which has class objects of classes that nobody loads."""
+    """The VM does not report the allocation of some objects that it makes itself: these have the empty trace in a dump. Without the
+    archive there are no class objects of classes that nobody loads."""
     run = java.run("heap=all,cutoff=0,file=t.txt", java=("-Xshare:off",))
     facts_of_valid(run)
     text = only_file(run).read_text()
