@@ -576,6 +576,7 @@ def test_a_heap_dump_and_sites_have_the_same_sizes(java: Java) -> None:
     for type_ in ("Truth$Node[][]", "Truth$Point", "Truth$Gate"):
         found = set(re.findall(rf" \(sz=(\d+), .*{re.escape(type_)}@", text))
         assert found == {str(sizes[type_])}
+    assert re.findall(r", nelems=(\d+), elem type=Truth\$Node\[\]\[\]@", text) == ["40"]
 
 
 def test_a_heap_dump_and_sites_have_the_same_traces(java: Java) -> None:
