@@ -552,11 +552,12 @@ def test_lines_and_threads(java: Java) -> None:
     facts = facts_of_valid(java.run("heap=sites,lineno=n,file=s.txt"))
     assert {frame.line for trace in facts.traces.values() for frame in trace.frames} == {-1}
     assert sources_of_truth(facts) == {"Truth.java"}
-    facts = facts_of_valid(java.run("heap=sites,thread=y,cutoff=0,format=b,file=s.hprof"))
-    ours = [trace for trace in facts.traces.values() if any(frame.method.startswith("Truth.") for frame in trace.frames)]
-    assert ours
-    assert all(trace.thread for trace in ours)
-    assert sources_of_truth(facts) == {"Truth.java"}
+    for options in ("file=s.txt", "format=b,file=s.hprof"):
+        facts = facts_of_valid(java.run(f"heap=sites,thread=y,cutoff=0,{options}"))
+        ours = [trace for trace in facts.traces.values() if any(frame.method.startswith("Truth.") for frame in trace.frames)]
+        assert ours
+        assert all(trace.thread for trace in ours)
+        assert sources_of_truth(facts) == {"Truth.java"}
     text = (AGENT8 / "Truth.java").read_text(encoding="utf-8").splitlines()
     lines = {site.frames[0].line for site in facts.sites if site.type == "Truth$Point"}
     assert [text[line - 1].strip() for line in lines] == ["last = new Point(i, last);"]
