@@ -378,6 +378,22 @@ def test_the_vm_dumps_the_same(java: Java) -> None:
     assert max(index for constants in ours.constants.values() for index in constants) > 255
 
 
+def test_a_class_in_text(java: Java) -> None:
+    with started(java, "heap=dump,file=t.txt", "Held") as (process, directory):
+        run = ended(process, directory)
+    facts_of_valid(run)
+    text = run.files["t.txt"].read_text()
+    (block,) = re.findall(r"^CLS \w+ \(name=Held, trace=\d+\)\n((?:\t.*\n)*)", text, re.MULTILINE)
+    named = dict(re.findall(r"^\t(\S.*?)\t+(\w+)$", block, re.MULTILINE))
+    types = {name: re.findall(rf"^OBJ {id_} \(.*class=(.*)@", text, re.MULTILINE) for name, id_ in named.items()}
+    assert types["super"] == []
+    assert types["loader"] == ["jdk.internal.loader.ClassLoaders$AppClassLoader"]
+    assert types["domain"] == ["java.security.ProtectionDomain"]
+    assert types["static LOCK"] == ["Held$Lock"]
+    strings = {name for name, found in types.items() if name.startswith("constant") and found == ["java.lang.String"]}
+    assert strings == {f"constant pool entry {index}" for index in literals_of((java.work / "classes/Held.class").read_bytes())}
+
+
 def test_the_threads_of_a_dump(java: Java) -> None:
     with started(java, "heap=dump,format=b,file=t.hprof", "Held") as (process, directory):
         run = ended(process, directory)
@@ -458,7 +474,9 @@ def test_attach(java: Java) -> None:
     assert errors_of(run.files["a.txt"]) == []
     assert run.files["a.txt"].read_text().count("\t<empty>\n") == 1
     facts = facts_of(run.files["a.txt"])
-    assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == 2
+    assert facts.blocks["heap dump"] == facts.blocks["sites"] == facts.blocks["samples"] == facts.blocks["monitor times"] == 2
+    refused = "HPROF: monitor dumps work only if the agent is loaded when the VM starts; MONITOR TIME is written"
+    assert facts.blocks["monitor dump"] == (0 if refused in run.said else 2)
     assert facts.instances["Truth$Point"] == 2 * 1000
     # Most samples may be in the read of standard input: the VM says of a thread in native code that it runs.
     assert any(frames[0].method == "Truth.spin" for frames in facts.samples)
@@ -1094,7 +1112,7 @@ def test_times_of_virtual_threads_that_take_turns(java: Java) -> None:
     if java.jdk.version < 21:
         pytest.skip("no virtual threads in this JDK")
     one = ("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1")
-    ratios = []
+    ratios = []  # of what both did to what main did, and of the switches
     for _ in range(3):
         run = java.run("cpu=times,depth=2,file=m.txt", "Virtual", "turns", java=one)
         facts_of_valid(run)
@@ -1103,8 +1121,10 @@ def test_times_of_virtual_threads_that_take_turns(java: Java) -> None:
         for share, trace in re.findall(r"^ +\d+ +(\S+)% +\S+% +\d+ (\d+) Virtual\.work$", text, re.MULTILINE):
             (caller,) = re.findall(rf"^TRACE {trace}:\n\tVirtual\.work\(.*\n\tVirtual\.(\w+)\(", text, re.MULTILINE)
             shares[caller] += float(share)
-        ratios.append(shares["turn"] / shares["alone"])
-        if 0.67 < ratios[-1] < 1.5:
+        switches = r"^ +\d+ +(\S+)% .* (?:java\.lang\.(?:Virtual)?Thread|jdk\.internal\.vm\.Continuation)[.$]\S+$"
+        around = sum(map(float, re.findall(switches, text, re.MULTILINE)))
+        ratios.append((shares["turn"] / shares["alone"], around / shares["alone"]))
+        if 0.67 < ratios[-1][0] < 1.5 and ratios[-1][1] < 0.5:
             return
     pytest.fail(f"no run has the right times: {ratios}")
 
