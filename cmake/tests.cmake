@@ -74,7 +74,7 @@ if(HPROF_GENERATOR)
   if(TARGET hprof-agent)
     list(APPEND test_environment HPROF_AGENT=$<TARGET_FILE:hprof-agent>)
   endif()
-  list(APPEND pytest_folders generator/tests validator/python/tests)
+  list(APPEND pytest_folders generator/tests validator/python/tests conformance/tests)
 endif()
 list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
@@ -89,6 +89,12 @@ foreach(file IN LISTS pytest_files)
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
 endforeach()
+
+# Of the runner and the adapters of the matrix: the same in every build, too, and the slowest ones; ci/test has a step for them.
+set(conformance_tests ${pytest_files})
+list(FILTER conformance_tests INCLUDE REGEX "^conformance/")
+list(TRANSFORM conformance_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2")
+set_property(TEST ${conformance_tests} APPEND PROPERTY LABELS conformance)
 
 # Tests of Python and of texts alone: the same in every build.
 set(python_tests ${pytest_files})
