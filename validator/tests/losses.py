@@ -144,6 +144,17 @@ def class_count(dice: random.Random, o: Original) -> list[Damage]:
     return _overwrite(dice, o, at + width, 2 - width, "count of a class")
 
 
+def field_type(dice: random.Random, o: Original) -> list[Damage]:
+    """Another basic type, in the class of an instance: most objects are of few classes."""
+    i, classes = o.id_size, {_class_of(o, s): s.at for s in o.heap if o.data[s.at] == CLASS}
+    while True:
+        at = classes.get(_class_of(o, _draw(dice, o, (INSTANCE,))))
+        fields = Shapes(i).counts(o.data, at)[-1] if at else 0
+        if fields and (count := int.from_bytes(o.data[fields : fields + 2], "big")):
+            at = fields + 2 + dice.randrange(count) * (i + 1) + i
+            return [Damage(at, at + 1, bytes([dice.choice([t for t in (2, *range(4, 12)) if t != o.data[at]])]), "type of a field")]
+
+
 def length(dice: random.Random, o: Original) -> list[Damage]:
     at, width = _draw(dice, o, (INSTANCE,)).at + 2 * o.id_size + 5, dice.randrange(4)
     return _overwrite(dice, o, at + width, 4 - width, "length")
@@ -190,7 +201,7 @@ def doubled(dice: random.Random, o: Original) -> list[Damage]:
 
 
 Kind = Callable[[random.Random, Original], list[Damage]]
-ONE_FAULT: tuple[Kind, ...] = (tag, element_type, count, class_count, length, inserted, missing)
+ONE_FAULT: tuple[Kind, ...] = (tag, element_type, field_type, count, class_count, length, inserted, missing)
 MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, overwritten, doubled)
 
 

@@ -69,6 +69,12 @@ static bool gets_stand_in(struct check *check, const struct hprof_finding *f)
     return true;
 }
 
+/* The superclass is an object, or the chain of superclasses has no end: the class gets a stand-in, and its instances are kept. */
+static bool is_damaged_class(const struct repair *r, const struct hprof_finding *f)
+{
+    return r->may_stand_in && ((f->rule == RULE_CLS_010 && strstr(f->found, IS_NO_CLASS)) || f->rule == RULE_CLS_011);
+}
+
 /* VisualVM and MAT fail on a class that is dumped twice, although producers' profiles allow it. */
 static bool readers_refuse(enum rule rule)
 {
@@ -83,11 +89,12 @@ static int on_finding(void *context, const struct hprof_finding *f)
     bool is_refused = readers_refuse(rule);
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
-    if (rule == RULE_ROOT_003 && thread_is_doubtful(r, f->offset)) {
+    if ((rule == RULE_ROOT_003 && thread_is_doubtful(r, f->offset)) || is_damaged_class(r, f)) {
         leave_out_at(r, f->offset);
-        check->has_phantoms = true;
+        check->leaves_out_first = true;
         return 0;
     }
+    check->has_sizes |= rule == RULE_OBJ_006;
     if (gets_stand_in(check, f))
         return 0;
     check->refused |= is_refused;
@@ -242,6 +249,24 @@ static void forget_errors(struct repair *r)
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
 }
 
+/* Instances have another size than their class says: if the class is wrong, the next pass leaves that out, and nothing else.
+ * *failed if that cannot be found out. */
+static void doubt_sizes(struct repair *r, struct check *check, bool *failed)
+{
+    const size_t before = r->offset_count;
+    size_t found;
+
+    r->doubts_found = false;
+    *failed = !repair_open(r, source_of_fd(r->to)) || !doubt_find_classes(r);
+    if (*failed || !r->doubts_found)
+        return;
+    found = r->offset_count - before;
+    memmove(r->offsets, r->offsets + before, found * sizeof *r->offsets);
+    forget_errors(r);
+    r->offset_count = found;
+    check->leaves_out_first = true;
+}
+
 /* Makes passes until the copy is valid or nothing more can be left out. */
 static enum hprof_status run_passes(struct repair *r, struct input_source from)
 {
@@ -266,11 +291,15 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
             return repair_fail(r, status, check.first);
         r->file_count = 0; /* where they end in the copy is known no longer */
         finds_more = r->jumps.list.count && rounds++ < ROUNDS_MOST;
-        is_made = !finds_more && !check.has_phantoms && makes_stand_ins(r, &failed);
+        if (!finds_more && check.has_sizes && !check.leaves_out_first && r->may_stand_in)
+            doubt_sizes(r, &check, &failed);
+        if (failed)
+            return repair_failure(r);
+        is_made = !finds_more && !check.leaves_out_first && makes_stand_ins(r, &failed);
         if (failed)
             return repair_failure(r);
         stands_in = is_made && has_stand_ins(r);
-        if (status == HPROF_VALID && !check.refused && !check.has_phantoms && !stands_in && !r->jumps.list.count)
+        if (status == HPROF_VALID && !check.refused && !check.leaves_out_first && !stands_in && !r->jumps.list.count)
             return status;
         if (finds_more || stands_in)
             forget_errors(r); /* fewer are left once nothing is missing, and the producer is known better */
@@ -297,6 +326,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     clear_undefined(r);
     jumps_init(&r->jumps, &r->memory);
     misfits_init(r);
+    keymap_init(&r->doubted_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->stood_in, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     keymap_init(&r->dumped_classes, &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     missing_init(r);
@@ -330,6 +360,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     keymap_clear(&r->dumped_classes);
     threads_clear(r);
     keymap_clear(&r->stood_in);
+    keymap_clear(&r->doubted_classes);
     misfits_clear(r);
     missing_clear(r);
     damage_clear(r);

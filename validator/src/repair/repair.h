@@ -136,7 +136,9 @@ struct repair {
     struct copied last;    /* the last sub-record; */
     struct copied *doubts; /* those that damage follows directly, of the first pass */
     size_t doubt_count, doubt_capacity;
-    bool doubts_classes; /* the check of the copy found instances that do not have the size of their class */
+    bool doubts_classes;           /* the check of the copy found instances that do not have the size of their class */
+    bool doubts_found;             /* so that a class is left out */
+    struct keymap doubted_classes; /* those that were left out because their instances contradict them: once */
 
     /* The offsets of errors in the previous copy, in order: this pass leaves out the records and sub-records that contain them. */
     uint64_t *offsets;
@@ -193,8 +195,9 @@ enum { COPY_BUFFER = 1 << 20 };
 struct check {
     struct repair *repair;
     uint64_t errors;
-    bool refused;                   /* by readers, though the profile allows it */
-    bool has_phantoms;              /* roots of doubtful threads: lost threads get stand-ins once these are left out */
+    bool refused;          /* by readers, though the profile allows it */
+    bool has_sizes;        /* instances that do not have the size of their class */
+    bool leaves_out_first; /* roots of doubtful threads, or wrong classes: stand-ins are made once these are left out */
     char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
 };
 
@@ -301,6 +304,9 @@ uint64_t doubt_choose(const struct repair *r, enum rule rule, uint64_t offset, u
 bool doubt_explains(struct repair *r, enum rule rule);
 /* The next pass begins: it leaves out such classes, if a finding says so. */
 void doubt_leave_out(struct repair *r);
+/* Reads the copy, which is the input: the next pass leaves out the classes that most of their instances contradict, each one once.
+ * `doubts_found` says whether there are any. False if reading failed. */
+bool doubt_find_classes(struct repair *r);
 
 /* ---- repair_left.c ---- */
 
@@ -316,8 +322,7 @@ void threads_note_record(struct repair *r);
 void threads_note_root(struct repair *r);
 /* Whether the copy has roots of a thread, but not its ROOT_THREAD_OBJECT. */
 bool threads_are_missing(const struct repair *r);
-/* Whether only one root of the copy names the thread whose serial is at this offset: where something was left out, other bytes may
- * look like that root. */
+/* Whether only one root of the copy names the thread whose serial is at this offset: that root may be other bytes, or damaged. */
 bool thread_is_doubtful(struct repair *r, uint64_t offset);
 
 /* ---- repair_stand_ins.c ---- */

@@ -10,7 +10,7 @@
 void repair_note_input(struct repair *r, const struct hprof_summary *summary)
 {
     memcpy(r->result.subrecords_in, summary->subrecord_counts, sizeof r->result.subrecords_in);
-    r->missing_before = r->asked.part_count ? UINT64_MAX : summary->missing_objects;
+    r->missing_before = r->asked.part_count || !summary->skipped ? UINT64_MAX : summary->missing_objects;
 }
 
 void repair_note_copy(struct repair *r, const struct hprof_summary *summary)
@@ -19,7 +19,7 @@ void repair_note_copy(struct repair *r, const struct hprof_summary *summary)
 
     memcpy(result->subrecords_out, summary->subrecord_counts, sizeof result->subrecords_out);
     memcpy(result->records_out, summary->record_counts, sizeof result->records_out);
-    /* Where the input is damaged, what its archive's list of roots may name is not counted, but the copy shows no damage. */
+    /* Where bytes cannot be read, what the archive's list of roots may name is not counted, but the copy shows no damage. */
     result->missing_objects = summary->missing_objects < r->missing_before ? summary->missing_objects : r->missing_before;
     r->may_lack_names = summary->totals[RULE_CLS_008] || summary->totals[RULE_STR_006] || summary->totals[RULE_STR_008];
 }

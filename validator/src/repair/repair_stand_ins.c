@@ -326,7 +326,8 @@ void survey_make_thread(struct survey *v, uint32_t serial)
     struct bytes b = subrecords_of(v->r);
     uint64_t trace = 0;
 
-    keymap_get(&v->traces_of_threads, serial, &trace);
+    if (v->traces_agree && !v->traces_differ)
+        keymap_get(&v->traces_of_threads, serial, &trace);
     put_int(&b, SUB_ROOT_THREAD_OBJECT, 1);
     put_id(&b, 0);
     put_int(&b, serial, 4);

@@ -184,6 +184,11 @@ static void end_heap_dump(struct survey *v)
     size_t from = s->subrecords_size;
     uint64_t object, object_fields;
 
+    if (v->only_doubts) {
+        doubt_classes(v);
+        v->touched_count = v->dump_threads.count = 0;
+        return;
+    }
     use_array_classes(v);
     if (lacks_class(v)) {
         weigh(v);
@@ -345,6 +350,7 @@ static void read_class(struct survey *v, struct cursor c)
     class = touch_class(v, dump.class_id);
     if (!class || class->is_here)
         return;
+    class->at = v->r->in.offset;
     class->super = dump.super_id;
     class->own = own;
     class->declared = dump.instance_size;
@@ -404,7 +410,7 @@ static void read_root(struct survey *v, struct cursor c)
     const uint8_t *tag = cursor_take(&c, 1);
     struct ROOT_THREAD_OBJECT thread;
     struct ROOT_FRAME root;
-    uint64_t depth = 0;
+    uint64_t depth = 0, trace;
 
     if (is_root_of_thread(*tag) && (size_t)(c.end - c.at) >= i + 4)
         use_thread(v, get_u4(c.at + i));
@@ -412,6 +418,10 @@ static void read_root(struct survey *v, struct cursor c)
         use_trace(v, thread.trace_serial);
         keymap_put(&v->thread_traces, thread.trace_serial, thread.thread_serial);
         keymap_put(&v->threads, thread.thread_serial, v->r->heap_dump);
+        if (thread.object_id && keymap_get(&v->traces_of_threads, thread.thread_serial, &trace) && trace) {
+            v->traces_agree |= trace == thread.trace_serial;
+            v->traces_differ |= trace != thread.trace_serial;
+        }
     } else if ((*tag == SUB_ROOT_JAVA_FRAME || *tag == SUB_ROOT_JNI_LOCAL) && read_ROOT_FRAME(&c, i, &root) &&
                root.frame >= 0 && root.frame < SURVEY_DEPTH_MOST) {
         keymap_get(&v->depths, root.thread_serial, &depth);
@@ -482,20 +492,22 @@ static bool read_copy(struct survey *v)
     return !r->in.error && !r->memory.exhausted;
 }
 
-bool stand_ins_make(struct repair *r)
+/* Reads the copy, which is the input, and then makes what it lacks. */
+static bool survey(struct repair *r, bool only_doubts)
 {
     enum { FIELDS_LEAST = 1 << 12, BYTES_FOR_A_FIELD = 16 };
-    struct survey v = {.r = r, .frames_left = SURVEY_FRAMES_MOST, .fields_left = FIELDS_LEAST + r->written / BYTES_FOR_A_FIELD};
+    struct survey v = {.r = r,
+                       .only_doubts = only_doubts,
+                       .frames_left = SURVEY_FRAMES_MOST,
+                       .fields_left = FIELDS_LEAST + r->written / BYTES_FOR_A_FIELD};
     struct keymap *maps[] = {&v.class_index, &v.strings,       &v.named,  &v.serials,           &v.traces,  &v.used_traces,
                              &v.depths,      &v.thread_traces, &v.frames, &v.traces_of_threads, &v.threads, &v.rooted_threads};
     bool is_read;
 
-    stand_ins_clear(r);
-    r->stand_ins.rounds++;
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         keymap_init(maps[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     is_read = read_copy(&v);
-    if (is_read) {
+    if (is_read && !only_doubts) {
         misfits_decide(&v);
         survey_make_definitions(&v);
     }
@@ -510,4 +522,16 @@ bool stand_ins_make(struct repair *r)
     memory_put(&r->memory, v.trace_serials, v.trace_capacity * sizeof *v.trace_serials);
     memory_put(&r->memory, v.field_names, v.field_name_capacity * sizeof *v.field_names);
     return is_read && !r->memory.exhausted;
+}
+
+bool stand_ins_make(struct repair *r)
+{
+    stand_ins_clear(r);
+    r->stand_ins.rounds++;
+    return survey(r, false);
+}
+
+bool doubt_find_classes(struct repair *r)
+{
+    return survey(r, true);
 }

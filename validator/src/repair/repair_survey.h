@@ -24,6 +24,7 @@ static inline void vote(struct vote *v, uint64_t value, uint64_t weight)
 /* A class that is loaded, dumped, or only used. What is about dumps is of the heap dump with the number `heap_dump`. */
 struct seen_class {
     uint64_t id, heap_dump;
+    uint64_t at;                   /* offset of the CLASS_DUMP */
     uint64_t super, own, declared; /* of the CLASS_DUMP: the bytes of its own fields, and of its instances as it says */
     uint64_t instances, arrays, subclasses; /* in all heap dumps */
     struct vote size;                       /* of its instances; of a missing class, also as far as its subclasses tell */
@@ -41,7 +42,8 @@ enum named_kind { NAMED_CLASS, NAMED_SIGNATURE, NAMED_OTHER };
 
 struct survey {
     struct repair *r;
-    uint32_t time; /* of the first record */
+    bool only_doubts; /* it is read for doubt_classes() */
+    uint32_t time;    /* of the first record */
 
     struct seen_class *classes;
     size_t class_count, class_capacity;
@@ -72,6 +74,7 @@ struct survey {
     struct keymap depths;                   /* by thread serial: the frames that roots name, at least */
     struct keymap thread_traces;            /* by stack trace serial: the serial of its thread */
     struct keymap traces_of_threads;        /* by thread serial: the stack trace that alone names it; 0 if several do */
+    bool traces_agree, traces_differ;       /* with what ROOT_THREAD_OBJECTs name: not all producers number threads alike */
     struct keymap threads;                  /* serials; the last heap dump that has their ROOT_THREAD_OBJECT */
     struct keymap rooted_threads;           /* serials that roots name; in the last of these heap dumps */
     struct named_numbers dump_threads;      /* the same, in the present heap dump; or they are defined there later */
@@ -109,6 +112,11 @@ static inline bool is_of_arrays(const struct seen_class *c)
 
 /* An object has this ID. */
 void survey_note_id(struct survey *v, uint64_t id);
+
+/* ---- repair_doubt.c ---- */
+
+/* The heap dump ends: leaves out classes that most of their instances contradict. */
+void doubt_classes(struct survey *v);
 
 /* ---- repair_misfits.c ---- */
 

@@ -52,16 +52,16 @@ void threads_note_root(struct repair *r)
         add(r, get_u4(r->in.at + at), tag == SUB_ROOT_THREAD_OBJECT ? HAS_OBJECT : HAS_ROOT);
 }
 
-/* One root may be bytes beside damage that look like it. */
-static bool is_lost(uint64_t bits)
+/* One root may be other bytes, beside damage, or name another thread than it did. */
+static bool is_believed(uint64_t bits)
 {
-    return !(bits & HAS_OBJECT) && bits & HAS_ROOT && bits & (HAS_ROOTS | IS_NAMED);
+    return bits & (HAS_OBJECT | HAS_ROOTS | IS_NAMED);
 }
 
 static void find_lost(void *context, uint64_t serial, uint64_t bits)
 {
     (void)serial;
-    *(bool *)context |= is_lost(bits);
+    *(bool *)context |= bits & HAS_ROOT && !(bits & HAS_OBJECT) && is_believed(bits);
 }
 
 bool threads_are_missing(const struct repair *r)
@@ -77,8 +77,8 @@ bool thread_is_doubtful(struct repair *r, uint64_t offset)
     uint8_t serial[4];
     uint64_t bits = 0;
 
-    if (!r->result.left_out || !copy_read(r, offset, serial, sizeof serial))
+    if (!copy_read(r, offset, serial, sizeof serial))
         return false;
     keymap_get(&r->threads, get_u4(serial), &bits);
-    return !is_lost(bits);
+    return !is_believed(bits);
 }
