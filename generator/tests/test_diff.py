@@ -21,6 +21,7 @@ from hprof_corpus.walk import Shapes, records, subrecords
 TOOL = os.environ["HPROF_DIFF"]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "validator/diff.schema.json").read_text()))
 HEADER = 31
+RUN = 1 << 20
 HEAP_DUMP, SEGMENT, END = 0x0C, 0x1C, 0x2C
 KINDS = {"INSTANCE_DUMP": "instances", "OBJECT_ARRAY_DUMP": "object_arrays", "PRIMITIVE_ARRAY_DUMP": "primitive_arrays"}
 
@@ -144,6 +145,46 @@ def test_the_changes_are_found_whatever_the_order(id_size: int, tmp_path: Path) 
         assert first == found["differences"][:3], seed
         back = report(tmp_path / "other.hprof", tmp_path / "dump.hprof")
         assert changes(back) == {kind: (one, b, a) for kind, (one, a, b) in expected.items()}, seed
+
+
+def replaced(whole: Pieces, at: int, *parts: Part) -> bytes:
+    return Pieces(whole.header, whole.records, [*whole.heap[:at], *parts, *whole.heap[at + 1 :]]).dump()
+
+
+def test_objects_at_both_ends_of_a_run_are_compared(tmp_path: Path) -> None:
+    """Objects that begin between two multiples of 1 MiB are compared as one, and one by one if they differ."""
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    manifest = truth("--like=hotspot", "--id-size=8", "--bytes=8M", f"--seed={seed}", folder=tmp_path)
+    whole = pieces((tmp_path / "dump.hprof").read_bytes(), 8)
+    large = b"\x23" + (1 << 60).to_bytes(8, "big") + bytes(4) + (3 * RUN).to_bytes(4, "big") + b"\x08" + bytes(3 * RUN)
+    whole.heap.insert(len(whole.heap) // 2, Part("PRIMITIVE_ARRAY_DUMP", large, 18))
+    (tmp_path / "a").write_bytes(whole.dump())
+    objects = sum(manifest["sub_records"][kind] for kind in KINDS) + 1
+    ends: list[int] = []
+    at, last = len(whole.header) + sum(map(len, whole.records)) + 9, 0
+    for i, part in enumerate(whole.heap):
+        if part.payload and (not ends or at // RUN > last // RUN or (at + len(part.data)) // RUN > at // RUN):
+            ends.append(i)
+        last, at = at, at + len(part.data)
+    ends.append(max(i for i, part in enumerate(whole.heap) if part.payload))
+    assert len(ends) > 8
+    for i in some(ends):
+        part, kind = whole.heap[i], KINDS[whole.heap[i].kind]
+        other = replaced(whole, i, Part(part.kind, part.data[:-1] + bytes([part.data[-1] ^ 1]), part.payload))
+        (tmp_path / "b").write_bytes(gzip.compress(other, 1) if dice.randrange(4) == 0 else other)
+        found = report(tmp_path / "a", tmp_path / "b")
+        assert (changes(found), len(found["differences"])) == ({kind: (1, 0, 0)}, 1), (seed, i)
+        assert sum(found["kinds"][kind]["same"] for kind in KINDS.values()) == objects - 1, (seed, i)
+    i = dice.choice(ends[1:])
+    kind = KINDS[whole.heap[i].kind]
+    (tmp_path / "b").write_bytes(replaced(whole, i))
+    assert changes(report(tmp_path / "a", tmp_path / "b")) == {kind: (0, 1, 0)}, (seed, i)
+    assert changes(report(tmp_path / "b", tmp_path / "a")) == {kind: (0, 0, 1)}, (seed, i)
+    (tmp_path / "b").write_bytes(Pieces(whole.header, whole.records, whole.heap[:i]).dump())
+    gone = Counter(KINDS[part.kind] for part in whole.heap[i:] if part.kind in KINDS)
+    found = report(tmp_path / "a", tmp_path / "b", "--by=id")
+    assert {kind: three for kind, three in changes(found).items() if kind in gone} == {kind: (0, n, 0) for kind, n in gone.items()}
 
 
 def test_a_compressed_copy_is_the_same(tmp_path: Path) -> None:

@@ -363,7 +363,7 @@ struct tally {
     struct hprof_class_count classes[CLASSES_MOST];
     size_t count;
     uint64_t objects, low, high;
-    struct hprof_item last;
+    struct hprof_item first, last;
 };
 
 /* Adds an object to those of its class. */
@@ -383,7 +383,8 @@ static void add_object(struct tally *t, const struct hprof_item *item)
     class->size += item->size;
     t->low = item->id < t->low ? item->id : t->low;
     t->high = item->id > t->high ? item->id : t->high;
-    t->objects++;
+    if (!t->objects++)
+        t->first = *item;
     t->last = *item;
 }
 
@@ -410,11 +411,23 @@ static void expect_counted(struct tally *t, const struct hprof_counted *counted,
         assert_int_equal(counted->last_tag, t->last.tag);
 }
 
+/* A byte of the last item, from its start. */
+static void expect_tag(struct hprof_reader *reader, uint64_t from, uint8_t tag)
+{
+    const uint8_t *bytes;
+
+    assert_int_equal(hprof_bytes(reader, from, 1, &bytes), 1);
+    assert_int_equal(*bytes, tag);
+    assert_int_equal(hprof_body(reader, from, 1, &bytes), 1);
+    assert_int_equal(*bytes, tag);
+}
+
 /* Reads the dump once more, and expects the same items as before; some of them are counted. Returns how many are. */
 static uint64_t expect_some_counted(struct hprof_reader *reader, const struct seen *seen, uint64_t within)
 {
     struct hprof_item item = new_item();
     struct hprof_counted counted;
+    const uint8_t *after;
     uint64_t objects = 0;
     size_t i = 0;
     int result;
@@ -437,6 +450,11 @@ static uint64_t expect_some_counted(struct hprof_reader *reader, const struct se
         assert_true(i == seen->count || end_of(&tally.last) == item.offset + item.size);
         if (i < seen->count)
             expect_counted(&tally, &counted, within);
+        if (tally.objects) {
+            expect_tag(reader, tally.first.offset - item.offset, tally.first.tag);
+            expect_tag(reader, tally.last.offset - item.offset, tally.last.tag);
+        }
+        assert_int_equal(hprof_bytes(reader, item.size, 1, &after), 0);
         objects += tally.objects;
     }
     assert_true(result >= 0 && i == seen->count);

@@ -1,5 +1,7 @@
-/* Reads both dumps in step. Two items with the same ID are compared byte by byte. Where the order differs, an item waits in a
- * table, by its ID and a digest, until the other dump has it, so that memory depends on how far the order differs. */
+/* Reads both dumps in step. Runs of objects that the check counted are compared as a whole: if their bytes are the same, so are
+ * their objects; if not, they are read one by one. Two items with the same ID are compared byte by byte. Where the order differs,
+ * an item waits in a table, by its ID and a digest, until the other dump has it, so that memory depends on how far the order
+ * differs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,7 @@ enum {
     SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
     SUB_PRIMITIVE_ARRAY_NODATA = 0xc3,
     RECORD_HEAD = 9,
-    CHUNK = 1 << 16
+    CHUNK = 1 << 20 /* nearly all of a run, so that its start is still there if it is taken apart */
 };
 
 const char *const kind_names[KINDS] = {"strings", "loaded classes", "stack frames",  "stack traces",     "other records",
@@ -39,6 +41,7 @@ struct stretches {
 
 struct joining {
     struct diff *diff;
+    uint64_t apart_until[SIDES]; /* objects before this offset are read one by one */
     struct table waiting;
     struct stretches stretches[SIDES];
     struct tallies tallies;
@@ -64,23 +67,9 @@ static uint64_t compared_to(const struct hprof_item *item)
     return item->head + item->body;
 }
 
-static enum kind kind_of(const struct hprof_item *item)
+static enum kind kind_of_subrecord(uint8_t tag)
 {
-    if (item->kind == HPROF_ITEM_RECORD) {
-        switch (item->tag) {
-        case TAG_UTF8:
-            return KIND_STRINGS;
-        case TAG_LOAD_CLASS:
-            return KIND_LOADED_CLASSES;
-        case TAG_FRAME:
-            return KIND_FRAMES;
-        case TAG_TRACE:
-            return KIND_TRACES;
-        default:
-            return KIND_OTHER_RECORDS;
-        }
-    }
-    switch (item->tag) {
+    switch (tag) {
     case SUB_CLASS_DUMP:
         return KIND_CLASSES;
     case SUB_INSTANCE_DUMP:
@@ -92,6 +81,24 @@ static enum kind kind_of(const struct hprof_item *item)
         return KIND_PRIMITIVE_ARRAYS;
     default:
         return KIND_ROOTS;
+    }
+}
+
+static enum kind kind_of(const struct hprof_item *item)
+{
+    if (item->kind != HPROF_ITEM_RECORD)
+        return kind_of_subrecord(item->tag);
+    switch (item->tag) {
+    case TAG_UTF8:
+        return KIND_STRINGS;
+    case TAG_LOAD_CLASS:
+        return KIND_LOADED_CLASSES;
+    case TAG_FRAME:
+        return KIND_FRAMES;
+    case TAG_TRACE:
+        return KIND_TRACES;
+    default:
+        return KIND_OTHER_RECORDS;
     }
 }
 
@@ -107,19 +114,30 @@ static bool fail(struct joining *j, unsigned side)
     return false;
 }
 
-/* The next item of a side that is compared. False at the end, or if it failed. */
-static bool next_item(struct joining *j, unsigned side, struct hprof_item *item)
+/* The next item of a side that is compared, or a run of objects. False at the end, or if it failed. */
+static bool next_item(struct joining *j, unsigned side, struct hprof_item *item, struct hprof_counted *counted)
 {
     struct side *s = &j->diff->sides[side];
     int result;
 
-    while ((result = hprof_next(s->reader, item)) == 1) {
+    while ((result = item->offset + item->size < j->apart_until[side] ? hprof_next(s->reader, item)
+                                                                      : hprof_next_counted(s->reader, item, counted)) == 1) {
         if (item->kind == HPROF_ITEM_DAMAGE)
             s->damage += item->size;
-        else if (item->kind == HPROF_ITEM_SUBRECORD || (!is_heap_record(item) && item->tag != TAG_HEAP_DUMP_END))
+        else if (item->kind != HPROF_ITEM_RECORD || (!is_heap_record(item) && item->tag != TAG_HEAP_DUMP_END))
             return true;
     }
     return result < 0 ? fail(j, side) : false;
+}
+
+/* Goes back to the first object of a run. */
+static bool take_apart(struct joining *j, unsigned side, struct hprof_item *item, struct hprof_counted *counted)
+{
+    if (hprof_seek(j->diff->sides[side].reader, item) != 1)
+        return fail(j, side);
+    j->apart_until[side] = item->offset + item->size;
+    item->size = 0;
+    return next_item(j, side, item, counted);
 }
 
 /* ---- Digests ----------------------------------------------------------------------------------------------------- */
@@ -207,15 +225,26 @@ static uint32_t stretch_of(struct joining *j, unsigned side, const struct hprof_
     return (uint32_t)s->count++;
 }
 
+/* The class of an object, or the type of the elements of a primitive array. */
+static uint64_t class_of(const struct hprof_item *item)
+{
+    switch (kind_of(item)) {
+    case KIND_PRIMITIVE_ARRAYS:
+        return item->element_type;
+    case KIND_CLASSES:
+        return item->id;
+    default:
+        return item->class_id;
+    }
+}
+
 static struct entry entry_of(struct joining *j, unsigned side, const struct hprof_item *item)
 {
     enum kind kind = kind_of(item);
     struct entry e = {.id = kind == KIND_TRACES ? item->trace_serial : item->id,
                       .digest = digest_of(j, side, item),
                       .offset = item->offset,
-                      .class_id = kind == KIND_PRIMITIVE_ARRAYS ? item->element_type
-                                  : kind == KIND_CLASSES        ? item->id
-                                                                : item->class_id,
+                      .class_id = class_of(item),
                       .heap_dump = item->kind == HPROF_ITEM_SUBRECORD ? (uint32_t)item->heap_dump : 0,
                       .stretch = stretch_of(j, side, item),
                       .kind = (uint8_t)kind,
@@ -264,18 +293,23 @@ static void keep_difference(struct joining *j, const struct entry *a, const stru
     }
 }
 
-static void count_pair(struct joining *j, const struct entry *a, const struct entry *b, bool same)
+static void count_same(struct joining *j, const struct entry *e, uint32_t number)
+{
+    struct counts *of_class = counts_of_class(&j->tallies, j->diff, e->side, e);
+
+    j->diff->kinds[e->kind].same += number;
+    if (of_class != NULL)
+        of_class->same += number;
+}
+
+static void count_changed(struct joining *j, const struct entry *a, const struct entry *b)
 {
     struct counts *of_class = counts_of_class(&j->tallies, j->diff, a->side, a);
 
-    j->diff->kinds[a->kind].same += same;
-    j->diff->kinds[a->kind].changed += !same;
-    if (of_class != NULL) {
-        of_class->same += same;
-        of_class->changed += !same;
-    }
-    if (!same)
-        keep_difference(j, a, b);
+    j->diff->kinds[a->kind].changed++;
+    if (of_class != NULL)
+        of_class->changed++;
+    keep_difference(j, a, b);
 }
 
 static void count_alone(struct joining *j, const struct entry *e)
@@ -305,7 +339,7 @@ static void look_for_other(struct joining *j, unsigned side, const struct hprof_
     struct entry e = entry_of(j, side, item);
 
     if (table_take(&j->waiting, &e))
-        count_pair(j, &e, &e, true);
+        count_same(j, &e, 1);
     else
         j->out_of_memory |= !table_add(&j->waiting, &e);
 }
@@ -328,7 +362,7 @@ static void count_rest(struct joining *j)
         end = i;
         for (size_t first = b; a < first || b < end;) {
             if (a < first && b < end)
-                count_pair(j, &entries[a++], &entries[b++], false);
+                count_changed(j, &entries[a++], &entries[b++]);
             else
                 count_alone(j, a < first ? &entries[a++] : &entries[b++]);
         }
@@ -338,36 +372,54 @@ static void count_rest(struct joining *j)
 /* A record may define the same ID twice, and in another order in the other dump: such records wait if they differ. */
 static void compare_in_step(struct joining *j, const struct hprof_item items[SIDES])
 {
-    struct counts *of_class;
-    struct entry e = {.kind = (uint8_t)kind_of(&items[0]), .class_id = items[0].class_id};
-
-    if (e.kind == KIND_PRIMITIVE_ARRAYS)
-        e.class_id = items[0].element_type;
     if (is_same(j, items)) {
-        of_class = counts_of_class(&j->tallies, j->diff, 0, &e);
-        j->diff->kinds[e.kind].same++;
-        if (of_class != NULL)
-            of_class->same++;
+        struct entry e = {.kind = (uint8_t)kind_of(&items[0]), .class_id = class_of(&items[0])};
+
+        count_same(j, &e, 1);
     } else if (items[0].kind == HPROF_ITEM_RECORD) {
         look_for_other(j, 0, &items[0]);
         look_for_other(j, 1, &items[1]);
     } else if (!j->has_failed) {
         struct entry a = entry_of(j, 0, &items[0]), b = entry_of(j, 1, &items[1]);
 
-        count_pair(j, &a, &b, false);
+        count_changed(j, &a, &b);
     }
+}
+
+/* Whether both sides are at runs whose objects are the same; these are then counted. */
+static bool runs_are_same(struct joining *j, const struct hprof_item items[SIDES], const struct hprof_counted *counted)
+{
+    if (items[0].kind != HPROF_ITEM_OBJECTS || items[1].kind != HPROF_ITEM_OBJECTS ||
+        items[0].heap_dump != items[1].heap_dump || !is_same(j, items))
+        return false;
+    for (size_t i = 0; i < counted->class_count; i++) {
+        const struct hprof_class_count *some = &counted->classes[i];
+        struct entry e = {.kind = (uint8_t)kind_of_subrecord(some->tag),
+                          .class_id = some->class_id != 0 ? some->class_id : some->element_type};
+
+        count_same(j, &e, some->number);
+    }
+    return true;
 }
 
 static void join(struct joining *j)
 {
     struct hprof_item items[SIDES];
+    struct hprof_counted counted[SIDES];
     bool has[SIDES] = {true, true};
 
-    hprof_item_init(&items[0]);
-    hprof_item_init(&items[1]);
+    for (unsigned side = 0; side < SIDES; side++) {
+        hprof_item_init(&items[side]);
+        hprof_counted_init(&counted[side]);
+    }
     while ((has[0] || has[1]) && !j->has_failed && !j->out_of_memory) {
         for (unsigned side = 0; side < SIDES; side++)
-            has[side] = has[side] && next_item(j, side, &items[side]);
+            has[side] = has[side] && next_item(j, side, &items[side], &counted[side]);
+        if (has[0] && has[1] && runs_are_same(j, items, &counted[0]))
+            continue;
+        for (unsigned side = 0; side < SIDES; side++)
+            if (has[side] && items[side].kind == HPROF_ITEM_OBJECTS)
+                has[side] = take_apart(j, side, &items[side], &counted[side]);
         if (j->has_failed)
             break;
         if (has[0] && has[1] && have_same_key(&items[0], &items[1])) {

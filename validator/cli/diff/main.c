@@ -20,7 +20,7 @@
 #include "which.h"
 
 enum { SAME, DIFFERENT, TROUBLE };
-enum { HELP_WIDTH = 80, DIFFERENCES_SHOWN = 10, DIFFERENCES_MOST = 10000, JOBS_MOST = 1024 };
+enum { HELP_WIDTH = 80, DIFFERENCES_SHOWN = 10, DIFFERENCES_MOST = 10000, JOBS_MOST = 1024, COUNTED_WITHIN = 1 << 20 };
 
 const char program_name[] = "hprof-diff";
 
@@ -148,7 +148,8 @@ static int note_summary(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
-static bool open_side(struct side *side, unsigned jobs)
+/* `count_within`: see hprof/read.h. */
+static bool open_side(struct side *side, unsigned jobs, uint64_t count_within)
 {
     struct hprof_read_options read;
     struct hprof_options check;
@@ -162,6 +163,7 @@ static bool open_side(struct side *side, unsigned jobs)
     check.context = side;
     read.check = &check;
     read.threads = jobs;
+    read.count_within = count_within;
     side->fd = open(side->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (side->fd < 0) {
         say_failure(side->file, strerror(errno));
@@ -274,9 +276,10 @@ static int compare(struct diff *diff, const struct options *options)
 static int compare_files(char **files, const struct options *options, struct redaction *redaction)
 {
     struct diff diff = {.sides = {{.file = files[0], .fd = -1}, {.file = files[1], .fd = -1}}};
+    uint64_t count_within = options->is_redaction || options->way == BY_CONTENT ? 0 : COUNTED_WITHIN;
     int status = TROUBLE;
 
-    if (open_side(&diff.sides[0], options->jobs) && open_side(&diff.sides[1], options->jobs))
+    if (open_side(&diff.sides[0], options->jobs, count_within) && open_side(&diff.sides[1], options->jobs, count_within))
         status = options->is_redaction ? check_redaction(&diff, redaction, options) : compare(&diff, options);
     for (unsigned side = 0; side < SIDES; side++) {
         hprof_close(diff.sides[side].reader);

@@ -155,7 +155,8 @@ static inline void hprof_counted_init(struct hprof_counted *counted)
 }
 
 /* Reads the next item, like hprof_next(), or passes objects that the check counted (see count_within), without reading them: then
- * the item, of kind HPROF_ITEM_OBJECTS, has nothing but what hprof_seek() needs, and their size. Many objects are not counted. */
+ * the item, of kind HPROF_ITEM_OBJECTS, has nothing but what hprof_seek() needs, and their size; its body is all of their bytes.
+ * Many objects are not counted. */
 int hprof_next_counted(struct hprof_reader *reader, struct hprof_item *item, struct hprof_counted *counted);
 
 /* Gives up to `want` bytes of the body of the last item, from the byte `from` on. Returns how many there are at *bytes until the

@@ -267,7 +267,8 @@ static int read_record(struct hprof_reader *r)
 /* Where the next item begins, the dump may have ended. */
 static int miss_bytes(struct hprof_reader *r)
 {
-    const uint64_t end = r->in.offset, from = end < r->next.at && r->item.kind ? r->item.offset : end;
+    const bool is_item = r->item.kind && r->item.kind != HPROF_ITEM_OBJECTS;
+    const uint64_t end = r->in.offset, from = end < r->next.at && is_item ? r->item.offset : end;
 
     r->next.is_over = true;
     if (reader_check(r) || (from == end && !input_ended_by_fault(&r->in)))
@@ -343,9 +344,9 @@ int hprof_next_counted(struct hprof_reader *r, struct hprof_item *item, struct h
         return hprof_next(r, item);
     drop_joined(r);
     begin_item(r, HPROF_ITEM_OBJECTS, counted->size);
+    r->item.body = counted->size;
     r->next.at += counted->size;
     reader_give(r, item, &r->item, sizeof r->item);
-    r->item.kind = 0;
     return reader_give(r, to, counted, sizeof *counted);
 }
 
