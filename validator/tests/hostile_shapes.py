@@ -672,6 +672,17 @@ def large_classes(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from in_heap(layout, table(row, count, (1, w, numbers(count, 8, 1 << 20)), (5 + w, w, numbers(count, 8, 1 << 28))))
 
 
+@shape_by_id_size("chain-of-classes-that-their-instances-contradict")
+def contradicted_chain(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each class is the superclass of the next, says another size than its fields take, and has an instance of a third."""
+    w = layout.id_size
+    row, one = layout.class_dump(0, 0, 99), layout.instance(0, 0, b"abc")
+    count = size // len(row + one)
+    chain = table(row, count, (1, w, numbers(count, 8, 1 << 20)), (5 + w, w, numbers(count, 8, (1 << 20) - 8)))
+    instances = table(one, count, (1, w, numbers(count, 8, 1 << 28)), (5 + w, w, numbers(count, 8, 1 << 20)))
+    yield from in_heap(layout, layout.class_dump((1 << 20) - 8, 0), chain, instances)
+
+
 @shape("instances-of-a-wrong-length")
 def wrong_lengths(size: int) -> Iterator[Bytes]:
     row = EIGHT.instance(0, OBJECT, b"x")

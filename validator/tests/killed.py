@@ -140,7 +140,7 @@ def expected(files: list[bytes]) -> Content:
     return content
 
 
-THREAD_OBJECT, ROOTS_OF_THREADS = 8, (2, 3, 4, 6)
+THREAD_OBJECT, ROOTS_OF_THREADS = 8, (2, 3, 4, 6, 0x8E)  # JNI_LOCAL, JAVA_FRAME, NATIVE_STACK, THREAD_BLOCK, JNI_MONITOR
 
 
 def serial_of(root: bytes, id_size: int) -> int:

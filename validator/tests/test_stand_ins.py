@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from dumps import OBJECT, OBJECTS, VALID, class_dump, instance, load_class, object_array, record, utf8
-from killed import Content, read_content
+from killed import ROOTS_OF_THREADS, THREAD_OBJECT, Content, read_content, serial_of
 from tool import SOURCE, run
 
 from hprof_conformance import gold
@@ -194,9 +194,6 @@ def test_readers_that_refuse_a_dump_without_classes_are_named(tmp_path: Path) ->
     assert "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens\n" in text
 
 
-ROOTS_OF_THREADS = {2: "JNI_LOCAL", 3: "JAVA_FRAME", 4: "NATIVE_STACK", 6: "THREAD_BLOCK", 0x8E: "JNI_MONITOR"}
-
-
 def traces_of(data: bytes) -> dict[int, set[int]]:
     """The stack traces that name each thread."""
     found: dict[int, set[int]] = {}
@@ -219,8 +216,8 @@ def test_a_root_whose_thread_is_lost_is_kept(name: str, tmp_path: Path) -> None:
     roots: dict[int, list[bytes]] = {}
     for one in before.roots.elements():
         if one[0] in ROOTS_OF_THREADS:
-            roots.setdefault(int.from_bytes(one[1 + i : 5 + i], "big"), []).append(one)
-    threads = {int.from_bytes(one[1 + i : 5 + i], "big"): one for one in before.roots if one[0] == 8}
+            roots.setdefault(serial_of(one, i), []).append(one)
+    threads = {serial_of(one, i): one for one in before.roots if one[0] == THREAD_OBJECT}
     started = {int(struct.unpack_from(">I", data, at + 9)[0]) for at, _ in definitions(data, 0x0A)}
     traces = traces_of(data)
     chosen = dice.sample(sorted(roots.keys() & threads.keys()), dice.randint(1, len(roots.keys() & threads.keys())))

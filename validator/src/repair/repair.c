@@ -14,7 +14,7 @@
 
 enum {
     PASSES_MAX = 200,
-    ROUNDS_MOST = 8, /* of lost objects, and of stand-ins */
+    ROUNDS_MOST = 8, /* of lost objects, of stand-ins, and of wrong classes */
     /* The findings of each rule that one pass takes, and for which it needs memory: one for so many bytes of the copy, so that a
      * small dump takes little memory, and a large one few passes. */
     FINDINGS_LEAST = 1000,
@@ -273,7 +273,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
     struct check check = {.repair = r};
     enum hprof_status status = copy_all_files(r, from);
     bool is_made, stands_in, finds_more, failed = false;
-    int rounds = 0; /* of lost objects */
+    int rounds = 0, doubts = 0; /* of lost objects, and of wrong classes */
 
     if (status != HPROF_VALID)
         return status;
@@ -291,7 +291,7 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
             return repair_fail(r, status, check.first);
         r->file_count = 0; /* where they end in the copy is known no longer */
         finds_more = r->jumps.list.count && rounds++ < ROUNDS_MOST;
-        if (!finds_more && check.has_sizes && !check.leaves_out_first && r->may_stand_in)
+        if (!finds_more && check.has_sizes && !check.leaves_out_first && r->may_stand_in && doubts++ < ROUNDS_MOST)
             doubt_sizes(r, &check, &failed);
         if (failed)
             return repair_failure(r);

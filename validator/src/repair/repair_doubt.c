@@ -53,46 +53,44 @@ void doubt_leave_out(struct repair *r)
 
 /* ---- Classes that their instances contradict ---- */
 
-/* The bytes that the fields of an instance take by the CLASS_DUMPs, from a class up. False if one is missing. */
-static bool size_by_fields(struct survey *v, const struct seen_class *c, uint64_t *size)
+/* The index of the superclass, if that says another size of its instances than its fields take: then its subclasses do, too. */
+static bool contradicts_itself(struct survey *v, uint64_t class_id, size_t *index)
 {
-    *size = 0;
-    for (size_t steps = 0; steps <= v->touched_count; steps++) {
-        *size += c->own;
-        if (!c->super)
-            return true;
-        c = survey_class(v, c->super);
-        if (!c || !c->is_here || c->heap_dump != v->r->heap_dump)
-            return false;
-    }
-    return false;
+    uint64_t at, bytes;
+
+    if (!class_id || !keymap_get(&v->class_index, class_id, &at))
+        return false;
+    *index = (size_t)at;
+    return v->classes[at].is_here && survey_fields_of(v, *index, &bytes) && bytes != v->classes[at].declared;
 }
 
-/* The class or superclass that is wrong, if most instances of a class have another size than its fields: the topmost one that
- * contradicts itself, else the class. */
-static struct seen_class *find_wrong(struct survey *v, struct seen_class *c)
+/* Most instances of a class have another size than its fields: it is wrong, or the topmost of its superclasses that contradict
+ * themselves. Each class is passed once. */
+static void doubt_class(struct survey *v, size_t index)
 {
-    struct seen_class *wrong = c;
-    uint64_t size;
+    size_t above;
 
-    for (struct seen_class *at = c; at; at = at->super ? survey_class(v, at->super) : NULL)
-        if (size_by_fields(v, at, &size) && size != at->declared)
-            wrong = at;
-    return wrong;
+    while (!v->classes[index].is_doubted) {
+        v->classes[index].is_doubted = true;
+        if (!contradicts_itself(v, v->classes[index].super, &above)) {
+            if (keymap_add(&v->r->doubted_classes, stand_in_key(v->r, v->classes[index].id), 0, &(uint64_t){0})) {
+                leave_out_at(v->r, v->classes[index].at);
+                v->r->doubts_found = true;
+            }
+            return;
+        }
+        index = above;
+    }
 }
 
 void doubt_classes(struct survey *v)
 {
     for (size_t i = 0; i < v->touched_count; i++) {
-        struct seen_class *c = &v->classes[v->touched[i]], *wrong;
-        uint64_t size;
+        const size_t index = v->touched[i];
+        uint64_t bytes;
 
-        if (!c->is_here || !c->size.weight || !size_by_fields(v, c, &size) || size == c->size.value)
-            continue;
-        wrong = find_wrong(v, c);
-        if (!keymap_add(&v->r->doubted_classes, stand_in_key(v->r, wrong->id), 0, &(uint64_t){0}))
-            continue;
-        leave_out_at(v->r, wrong->at);
-        v->r->doubts_found = true;
+        if (v->classes[index].is_here && v->classes[index].size.weight && survey_fields_of(v, index, &bytes) &&
+            bytes != v->classes[index].size.value)
+            doubt_class(v, index);
     }
 }

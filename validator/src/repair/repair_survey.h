@@ -32,7 +32,7 @@ struct seen_class {
     uint8_t array_type;      /* of a class of primitive arrays that is made */
     bool is_loaded, is_dumped;
     bool is_here, is_used; /* in this heap dump: dumped, used */
-    bool is_resolved;
+    bool is_resolved, is_doubted;
     bool is_counted;
 };
 #define NOT_MISSING UINT64_MAX
@@ -99,6 +99,8 @@ struct survey {
 struct seen_class *survey_class(struct survey *v, uint64_t id);
 /* The same, a new one if it was not seen yet; NULL without memory. */
 struct seen_class *survey_find_class(struct survey *v, uint64_t id);
+/* The same, as one that the present heap dump has or uses. */
+struct seen_class *survey_touch_class(struct survey *v, uint64_t id);
 /* The ID of a class that is not in the dump; 0 if there is none left. */
 uint64_t survey_new_class(struct survey *v);
 /* How many primitive arrays have this class, by its name. */
@@ -112,6 +114,13 @@ static inline bool is_of_arrays(const struct seen_class *c)
 
 /* An object has this ID. */
 void survey_note_id(struct survey *v, uint64_t id);
+
+/* ---- survey_heap_dump.c ---- */
+
+/* The bytes of the fields of an instance, by the CLASS_DUMPs of the present heap dump, which ends. False if one is missing. */
+bool survey_fields_of(struct survey *v, size_t index, uint64_t *bytes);
+/* Makes the classes and threads that the present heap dump lacks. */
+void survey_end_heap_dump(struct survey *v);
 
 /* ---- repair_doubt.c ---- */
 

@@ -57,3 +57,18 @@ struct seen_class *survey_find_class(struct survey *v, uint64_t id)
     survey_note_id(v, id);
     return c;
 }
+
+struct seen_class *survey_touch_class(struct survey *v, uint64_t id)
+{
+    struct seen_class *c = id ? survey_find_class(v, id) : NULL;
+
+    if (!c || c->heap_dump == v->r->heap_dump)
+        return c;
+    if (!memory_grow(&v->r->memory, (void **)&v->touched, &v->touched_capacity, v->touched_count + 1, sizeof *v->touched))
+        return NULL;
+    v->touched[v->touched_count++] = (size_t)(c - v->classes);
+    c->heap_dump = v->r->heap_dump;
+    c->size = (struct vote){0};
+    c->is_here = c->is_used = c->is_resolved = c->is_doubted = false;
+    return c;
+}
