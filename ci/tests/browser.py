@@ -1,11 +1,16 @@
-"""Chromium without a window, by its protocol over two pipes."""
+"""Chromium without a window, by its protocol over two pipes; and a server of the pages that it shows."""
 
 import base64
 import json
 import os
 import shutil
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,6 +18,34 @@ from typing import Any
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next((found for name in NAMES if (found := shutil.which(name))), None)
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "about:blank")
+
+
+class Server(ThreadingHTTPServer):
+    """Of the pages in a folder, for this machine. It notes what was asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def parse_request(self) -> bool:
+        assert isinstance(self.server, Server)
+        is_whole = super().parse_request()
+        self.server.asked.append(self.requestline)
+        return is_whole
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    with Server(folder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
 
 
 class Browser:

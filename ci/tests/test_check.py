@@ -11,15 +11,12 @@ import os
 import random
 import re
 import subprocess
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import PROGRAM, Browser
+from browser import PROGRAM, Browser, Server, serving
 
 from hprof_corpus.assembler import assemble
 
@@ -31,29 +28,10 @@ LARGE = os.environ.get("HPROF_LARGE_DUMP", "200M")  # 2G takes two minutes
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium")
 
 
-class Server(ThreadingHTTPServer):
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        super().__init__(("127.0.0.1", 0), partial(Handler, directory=str(SITE)))
-
-
-class Handler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-    def parse_request(self) -> bool:
-        assert isinstance(self.server, Server)
-        is_whole = super().parse_request()
-        self.server.asked.append(self.requestline)
-        return is_whole
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with Server() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(SITE) as server:
         yield server
-        server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +44,7 @@ def browser(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 def load(browser: Browser, server: Server) -> None:
     browser.go("about:blank")
-    browser.go(f"http://127.0.0.1:{server.server_address[1]}/check.html")
+    browser.go(f"{server.address}/check.html")
     browser.wait("document.body?.dataset.ready && document.body.dataset.played")
 
 
