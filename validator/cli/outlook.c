@@ -128,18 +128,19 @@ bool has_readable_line(const struct hprof_summary *s)
            (!is_well_formed(s) || s->skipped > 0 || s->incomplete || s->missing_objects > 0);
 }
 
-/* "all classes" or "712 of 746 classes". HotSpot loads up to four classes that it never dumps (PRODUCERS.md). */
+/* "all classes" or "712 of 746 classes". HotSpot loads up to four classes that it never dumps (PRODUCERS.md); where bytes were not
+ * checked, those may have been others. */
 static void format_classes(const struct hprof_summary *s, char *text, size_t size)
 {
     enum { NEVER_DUMPED = 4 };
     uint64_t unloaded = s->record_counts[3], loaded = s->loaded_classes > unloaded ? s->loaded_classes - unloaded : 0;
-    bool is_hotspot = strcmp(hprof_profile_at(s->producer_profile)->name, "hotspot") == 0;
+    bool may_lack = s->skipped == 0 && strcmp(hprof_profile_at(s->producer_profile)->name, "hotspot") == 0;
     uint64_t missing = loaded > s->classes ? loaded - s->classes : 0;
     char some[NUMBER_SIZE], all[NUMBER_SIZE];
 
     if (loaded == 0 && s->classes == 0)
         snprintf(text, size, "no classes");
-    else if (s->classes > 0 && missing <= (is_hotspot ? NEVER_DUMPED : 0))
+    else if (s->classes > 0 && missing <= (may_lack ? NEVER_DUMPED : 0))
         snprintf(text, size, "all classes");
     else
         snprintf(text, size, "%s of %s classes", format_exact(some, s->classes),

@@ -155,6 +155,27 @@ def field_type(dice: random.Random, o: Original) -> list[Damage]:
             return [Damage(at, at + 1, bytes([dice.choice([t for t in (2, *range(4, 12)) if t != o.data[at]])]), "type of a field")]
 
 
+def superclass(dice: random.Random, o: Original) -> list[Damage]:
+    """Another class, often one below it, so that there is a cycle; an object; or wrong bytes."""
+    i, at = o.id_size, {_class_of(o, s): s.at + 5 for s in o.heap if o.data[s.at] == CLASS}
+    above = {c: o.data[p + i : p + 2 * i] for c, p in at.items()}
+    below = dice.choice([c for c in above if int.from_bytes(above[c], "big") in at])
+    chain = [below]
+    while (up := int.from_bytes(above[chain[-1]], "big")) in at:
+        chain.append(up)
+    it = dice.choice(chain[1:])
+    other = _draw(dice, o, (CLASS, INSTANCE)).at + 1
+    new = dice.choice((below.to_bytes(i, "big"), o.data[other : other + i], dice.randbytes(i)))
+    return [] if new == above[it] else [Damage(at[it] + i, at[it] + 2 * i, new, "superclass")]
+
+
+def class_id(dice: random.Random, o: Original) -> list[Damage]:
+    """A byte of the class of an object, or of a class's own ID."""
+    s = _draw(dice, o, (CLASS, INSTANCE, OBJECTS))
+    at = s.at + {CLASS: 1, INSTANCE: 5 + o.id_size, OBJECTS: 9 + o.id_size}[o.data[s.at]] + dice.randrange(o.id_size)
+    return _overwrite(dice, o, at, 1, "class ID")
+
+
 def length(dice: random.Random, o: Original) -> list[Damage]:
     at, width = _draw(dice, o, (INSTANCE,)).at + 2 * o.id_size + 5, dice.randrange(4)
     return _overwrite(dice, o, at + width, 4 - width, "length")
@@ -201,7 +222,18 @@ def doubled(dice: random.Random, o: Original) -> list[Damage]:
 
 
 Kind = Callable[[random.Random, Original], list[Damage]]
-ONE_FAULT: tuple[Kind, ...] = (tag, element_type, field_type, count, class_count, length, inserted, missing)
+ONE_FAULT: tuple[Kind, ...] = (
+    tag,
+    element_type,
+    field_type,
+    superclass,
+    class_id,
+    count,
+    class_count,
+    length,
+    inserted,
+    missing,
+)
 MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, overwritten, doubled)
 
 

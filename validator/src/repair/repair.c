@@ -69,10 +69,10 @@ static bool gets_stand_in(struct check *check, const struct hprof_finding *f)
     return true;
 }
 
-/* The superclass is an object, or the chain of superclasses has no end: the class gets a stand-in, and its instances are kept. */
+/* The superclass is an object: the class gets a stand-in, and its instances are kept. */
 static bool is_damaged_class(const struct repair *r, const struct hprof_finding *f)
 {
-    return r->may_stand_in && ((f->rule == RULE_CLS_010 && strstr(f->found, IS_NO_CLASS)) || f->rule == RULE_CLS_011);
+    return r->may_stand_in && f->rule == RULE_CLS_010 && strstr(f->found, IS_NO_CLASS);
 }
 
 /* VisualVM and MAT fail on a class that is dumped twice, although producers' profiles allow it. */
@@ -94,7 +94,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
         check->leaves_out_first = true;
         return 0;
     }
-    check->has_sizes |= rule == RULE_OBJ_006;
+    check->has_doubts |= rule == RULE_OBJ_006 || rule == RULE_CLS_011;
     if (gets_stand_in(check, f))
         return 0;
     check->refused |= is_refused;
@@ -249,9 +249,9 @@ static void forget_errors(struct repair *r)
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
 }
 
-/* Instances have another size than their class says: if the class is wrong, the next pass leaves that out, and nothing else.
- * *failed if that cannot be found out. */
-static void doubt_sizes(struct repair *r, struct check *check, bool *failed)
+/* Instances have another size than their class says, or a chain of superclasses does not end: the next pass leaves out the classes
+ * that are wrong, and nothing else. *failed if that cannot be found out. */
+static void leave_out_wrong_classes(struct repair *r, struct check *check, bool *failed)
 {
     const size_t before = r->offset_count;
     size_t found;
@@ -291,8 +291,8 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
             return repair_fail(r, status, check.first);
         r->file_count = 0; /* where they end in the copy is known no longer */
         finds_more = r->jumps.list.count && rounds++ < ROUNDS_MOST;
-        if (!finds_more && check.has_sizes && !check.leaves_out_first && r->may_stand_in && doubts++ < ROUNDS_MOST)
-            doubt_sizes(r, &check, &failed);
+        if (!finds_more && check.has_doubts && !check.leaves_out_first && r->may_stand_in && doubts++ < ROUNDS_MOST)
+            leave_out_wrong_classes(r, &check, &failed);
         if (failed)
             return repair_failure(r);
         is_made = !finds_more && !check.leaves_out_first && makes_stand_ins(r, &failed);

@@ -196,7 +196,7 @@ struct check {
     struct repair *repair;
     uint64_t errors;
     bool refused;          /* by readers, though the profile allows it */
-    bool has_sizes;        /* instances that do not have the size of their class */
+    bool has_doubts;       /* instances that do not have the size of their class, or a cycle of superclasses */
     bool leaves_out_first; /* roots of doubtful threads, or wrong classes: stand-ins are made once these are left out */
     char first[HPROF_FAILURE_SIZE]; /* the first error, as a sentence */
 };

@@ -64,6 +64,14 @@ static bool contradicts_itself(struct survey *v, uint64_t class_id, size_t *inde
     return v->classes[at].is_here && survey_fields_of(v, *index, &bytes) && bytes != v->classes[at].declared;
 }
 
+static void leave_out_class(struct survey *v, const struct seen_class *c)
+{
+    if (keymap_add(&v->r->doubted_classes, stand_in_key(v->r, c->id), 0, &(uint64_t){0})) {
+        leave_out_at(v->r, c->at);
+        v->r->doubts_found = true;
+    }
+}
+
 /* Most instances of a class have another size than its fields: it is wrong, or the topmost of its superclasses that contradict
  * themselves. Each class is passed once. */
 static void doubt_class(struct survey *v, size_t index)
@@ -73,18 +81,59 @@ static void doubt_class(struct survey *v, size_t index)
     while (!v->classes[index].is_doubted) {
         v->classes[index].is_doubted = true;
         if (!contradicts_itself(v, v->classes[index].super, &above)) {
-            if (keymap_add(&v->r->doubted_classes, stand_in_key(v->r, v->classes[index].id), 0, &(uint64_t){0})) {
-                leave_out_at(v->r, v->classes[index].at);
-                v->r->doubts_found = true;
-            }
+            leave_out_class(v, &v->classes[index]);
             return;
         }
         index = above;
     }
 }
 
+/* ---- Cycles of superclasses ---- */
+
+/* The superclass in this heap dump, or NULL. */
+static struct seen_class *super_of(struct survey *v, const struct seen_class *c)
+{
+    struct seen_class *super = c->super ? survey_class(v, c->super) : NULL;
+
+    return super && super->is_here ? super : NULL;
+}
+
+/* In a cycle one class is wrong at least: java.lang.Object, which has no superclass, or the one whose size, as it says, is not that
+ * of its superclass and its own fields. */
+static const struct seen_class *wrong_of_cycle(struct survey *v, const struct seen_class *first)
+{
+    const struct seen_class *c = first, *wrong = first;
+
+    do {
+        const struct seen_class *super = super_of(v, c);
+
+        if (c->id == v->object_class)
+            return c;
+        if (c->declared != super->declared + c->own)
+            wrong = c;
+        c = super;
+    } while (c != first);
+    return wrong;
+}
+
+/* Each class is passed once, and those of a cycle twice. */
+static void doubt_cycles(struct survey *v)
+{
+    for (size_t i = 0; i < v->touched_count; i++) {
+        struct seen_class *c = &v->classes[v->touched[i]];
+
+        if (!c->is_here)
+            continue;
+        for (; c && !c->walk; c = super_of(v, c))
+            c->walk = i + 1;
+        if (c && c->walk == i + 1)
+            leave_out_class(v, wrong_of_cycle(v, c));
+    }
+}
+
 void doubt_classes(struct survey *v)
 {
+    doubt_cycles(v);
     for (size_t i = 0; i < v->touched_count; i++) {
         const size_t index = v->touched[i];
         uint64_t bytes;

@@ -33,6 +33,7 @@ struct seen_class {
     bool is_loaded, is_dumped;
     bool is_here, is_used; /* in this heap dump: dumped, used */
     bool is_resolved, is_doubted;
+    size_t walk; /* the number of the walk that met it, in this heap dump */
     bool is_counted;
 };
 #define NOT_MISSING UINT64_MAX
@@ -124,7 +125,7 @@ void survey_end_heap_dump(struct survey *v);
 
 /* ---- repair_doubt.c ---- */
 
-/* The heap dump ends: leaves out classes that most of their instances contradict. */
+/* The heap dump ends: leaves out classes that most of their instances contradict, and one of each cycle of superclasses. */
 void doubt_classes(struct survey *v);
 
 /* ---- repair_misfits.c ---- */
