@@ -37,7 +37,7 @@ uint64_t count_kept_objects(const struct hprof_repair_result *repair)
     return n[INSTANCE] + n[OBJECT_ARRAY] + n[PRIMITIVE_ARRAY] + n[PRIMITIVE_ARRAY_NODATA];
 }
 
-/* Roots with this tag that the dump had, and those of them that the copy has. A thread with a stand-in is lost. */
+/* Roots with this tag that were read, and those of them that the copy has. A thread with a stand-in is lost. */
 static void count_roots(const struct hprof_repair_result *repair, unsigned tag, uint64_t *read, uint64_t *kept)
 {
     uint64_t in = repair->subrecords_in[tag], out = repair->subrecords_out[tag];
@@ -82,12 +82,21 @@ static struct roots count_roots_of(const struct hprof_repair_result *repair)
     return roots;
 }
 
+static bool is_damaged(const struct hprof_repair_result *repair)
+{
+    return repair->left_out > 0 || repair->is_ended || repair->gzip_faults > 0;
+}
+
+/* In a damaged dump, one whose root was not read is lost, too. */
 uint64_t count_threads(const struct hprof_repair_result *repair, bool kept)
 {
-    uint64_t in, out;
+    uint64_t in = repair->subrecords_in[THREAD_OBJECT], read, out, lost;
 
-    count_roots(repair, THREAD_OBJECT, &in, &out);
-    return kept ? out : in;
+    count_roots(repair, THREAD_OBJECT, &read, &out);
+    if (kept)
+        return out;
+    lost = (in > out ? in - out : 0) + (is_damaged(repair) ? repair->unread_threads : 0);
+    return out + lost > read ? out + lost : read;
 }
 
 const char *reader_advice(const struct hprof_repair_result *repair)
@@ -163,18 +172,17 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
 {
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
-    bool is_damaged = repair->left_out > 0 || repair->is_ended || repair->gzip_faults > 0;
-    bool has_no_root = is_damaged && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
+    bool has_no_root = is_damaged(repair) && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
     const char *advice = reader_advice(repair), *state = state_of_classes(repair);
     char count[NUMBER_SIZE], all[NUMBER_SIZE], refused[ADVICE_SIZE];
 
     if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
-        repair->root_gaps > 0 || has_no_root)
+        repair->root_gaps > 0 || has_no_root || kept_threads < threads)
         fputs("lost:\n", out);
     print_objects(out, repair, losses);
     each_root_kind(repair, print_root_kind, out);
     if (has_no_root && roots.read == 0)
-        fputs("    all GC roots, if there were any\n", out);
+        fprintf(out, "    all GC roots%s\n", threads > 0 ? "" : ", if there were any");
     else if (repair->root_gaps > 0)
         fprintf(out, "    perhaps GC roots, in %s that cannot be read\n", format_counted(count, repair->root_gaps, "place"));
     if (kept_threads < threads)

@@ -192,7 +192,8 @@ def test_the_reader_needs_a_setting_when_no_root_is_left(tmp_path: Path) -> None
     data = gold.read(SOURCE, "jdk8")
     (tmp_path / "cut").write_bytes(data[: len(data) * 2 // 3])
     out = run("--repair", "copy", "cut", cwd=tmp_path).out
-    assert "    all GC roots, if there were any\n" in out
+    threads = {struct.unpack_from(">I", data, at + 4)[0] for tag, at, _ in record_offsets(data) if tag == 5} - {0}
+    assert f"    all GC roots\n    {len(threads)} of {len(threads)} threads\n" in out
     assert f"in the reader: {advice}\n" in out
     shown = on_a_terminal("--color=never", "--repair", "copy", "cut", cwd=tmp_path, columns=60).replace("\r", "").splitlines()
     begin = next(i for i, line in enumerate(shown) if line.startswith("in the reader:"))
@@ -204,6 +205,20 @@ def test_the_reader_needs_a_setting_when_no_root_is_left(tmp_path: Path) -> None
     assert "lost:" not in out
     assert "in the reader" not in out
     assert repair_json(tmp_path, "whole")["advice"] is None
+
+
+def test_a_thread_that_a_trace_names_is_lost_with_its_root(tmp_path: Path) -> None:
+    """Threads 1 to 4 have stack traces. The first has its root, the third a START_THREAD, which the HPROF agent also writes of
+    threads that end before the dump; the bytes of another root are damaged. In a dump without damage nothing is said of threads."""
+    traces = b"".join(record(5, struct.pack(">III", n, n, 0)) for n in range(1, 5))
+    traces += record(0x0A, struct.pack(">IQIQQQ", 3, 0x20, 3, 0, 0, 0))
+    root, damage = struct.pack(">BQII", 0x08, 0x20, 1, 1), b"\x77" * 17
+    for bytes_there, line, lost in ((damage, "    2 of 3 threads\n", 2), (b"", "", 0)):
+        data = dump(instance(0x20, OBJECT), root, bytes_there, *[instance(0x28 + 8 * n, OBJECT) for n in range(40)])
+        (tmp_path / "dump").write_bytes(data[:31] + traces + data[31:])
+        out = run("--repair", "copy", "dump", cwd=tmp_path).out
+        assert re.findall(r"^.* threads\n", out, re.MULTILINE) == [line][: lost > 0], out
+        assert repair_json(tmp_path, "dump")["lost_threads"] == lost
 
 
 def sub_records(data: bytes) -> list[tuple[int, int, int]]:

@@ -435,6 +435,8 @@ struct hprof_repair_result {
     uint64_t root_gaps; /* places that may have held roots: next to one, or the end of the dump, and not to be read */
     uint64_t
         stand_in_threads; /* ROOT_THREAD_OBJECTs that were added, without the ID of an object: other roots name the thread */
+    uint64_t
+        unread_threads; /* threads that have not ended, by roots or records that were read, but not their ROOT_THREAD_OBJECT */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

@@ -322,6 +322,8 @@ void threads_note_record(struct repair *r);
 void threads_note_root(struct repair *r);
 /* Whether the copy has roots of a thread, but not its ROOT_THREAD_OBJECT. */
 bool threads_are_missing(const struct repair *r);
+/* How many threads have lost it: those that such roots or a stack trace name. */
+uint64_t threads_count_lost(const struct repair *r);
 /* Whether only one root of the copy names the thread whose serial is at this offset: that root may be other bytes, or damaged. */
 bool thread_is_doubtful(struct repair *r, uint64_t offset);
 

@@ -469,7 +469,10 @@ bool repair_copy_part(struct repair *r)
 
 bool repair_copy_end(struct repair *r)
 {
-    r->result.root_gaps += r->is_first_pass && (r->is_series || r->heap.is_truncated);
+    if (r->is_first_pass) {
+        r->result.root_gaps += r->is_series || r->heap.is_truncated;
+        r->result.unread_threads = threads_count_lost(r);
+    }
     if (r->is_series && r->is_first_pass) {
         copy_put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
         r->result.is_ended = true;

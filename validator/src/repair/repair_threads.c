@@ -1,4 +1,4 @@
-/* See repair.h. Which threads the copy names, and in what way: for those whose ROOT_THREAD_OBJECT is lost. */
+/* See repair.h. Which threads the copy names, and in what way: some have lost their ROOT_THREAD_OBJECT. */
 #include "format/subrecord.h"
 #include "format/tags.h"
 #include "repair/repair.h"
@@ -7,7 +7,8 @@ enum {
     HAS_OBJECT = 1, /* a ROOT_THREAD_OBJECT */
     HAS_ROOT = 2,
     HAS_ROOTS = 4, /* more than one */
-    IS_NAMED = 8   /* by a TRACE or a START_THREAD */
+    HAS_TRACE = 8,
+    HAS_STARTED = 16 /* a START_THREAD, which only the HPROF agent writes, also of threads that have ended */
 };
 
 void threads_clear(struct repair *r)
@@ -40,7 +41,7 @@ void threads_note_record(struct repair *r)
     const size_t at = RECORD_HEADER_SIZE + (tag == TAG_TRACE ? OFFSET_OF(TRACE, thread_serial, r->id_size) : 0);
 
     if ((tag == TAG_TRACE || tag == TAG_START_THREAD) && input_need(&r->in, at + 4) >= at + 4)
-        add(r, get_u4(r->in.at + at), IS_NAMED);
+        add(r, get_u4(r->in.at + at), tag == TAG_TRACE ? HAS_TRACE : HAS_STARTED);
 }
 
 void threads_note_root(struct repair *r)
@@ -55,7 +56,7 @@ void threads_note_root(struct repair *r)
 /* One root may be other bytes, beside damage, or name another thread than it did. */
 static bool is_believed(uint64_t bits)
 {
-    return bits & (HAS_OBJECT | HAS_ROOTS | IS_NAMED);
+    return bits & (HAS_OBJECT | HAS_ROOTS | HAS_TRACE | HAS_STARTED);
 }
 
 static void find_lost(void *context, uint64_t serial, uint64_t bits)
@@ -70,6 +71,21 @@ bool threads_are_missing(const struct repair *r)
 
     keymap_each(&r->threads, find_lost, &found);
     return found;
+}
+
+static void count_lost(void *context, uint64_t serial, uint64_t bits)
+{
+    (void)serial;
+    *(uint64_t *)context += !(bits & HAS_OBJECT) && (bits & HAS_ROOTS || (bits & HAS_TRACE && !(bits & HAS_STARTED)));
+}
+
+uint64_t threads_count_lost(const struct repair *r)
+{
+    uint64_t lost = 0;
+
+    if (r->heap_dump)
+        keymap_each(&r->threads, count_lost, &lost);
+    return lost;
 }
 
 bool thread_is_doubtful(struct repair *r, uint64_t offset)
