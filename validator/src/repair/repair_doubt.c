@@ -116,9 +116,11 @@ static const struct seen_class *wrong_of_cycle(struct survey *v, const struct se
     return wrong;
 }
 
-/* Each class is passed once, and those of a cycle twice. */
-static void doubt_cycles(struct survey *v)
+/* Each class is passed once, and those of a cycle twice. Whether there is a cycle. */
+static bool doubt_cycles(struct survey *v)
 {
+    bool found = false;
+
     for (size_t i = 0; i < v->touched_count; i++) {
         struct seen_class *c = &v->classes[v->touched[i]];
 
@@ -126,14 +128,18 @@ static void doubt_cycles(struct survey *v)
             continue;
         for (; c && !c->walk; c = super_of(v, c))
             c->walk = i + 1;
-        if (c && c->walk == i + 1)
-            leave_out_class(v, wrong_of_cycle(v, c));
+        if (!c || c->walk != i + 1)
+            continue;
+        leave_out_class(v, wrong_of_cycle(v, c));
+        found = true;
     }
+    return found;
 }
 
 void doubt_classes(struct survey *v)
 {
-    doubt_cycles(v);
+    if (doubt_cycles(v)) /* then sizes mean something in the next round only */
+        return;
     for (size_t i = 0; i < v->touched_count; i++) {
         const size_t index = v->touched[i];
         uint64_t bytes;
