@@ -98,26 +98,13 @@ static void show_summary(struct run *run, bool opened, const struct hprof_summar
 static int on_summary(void *context, const struct hprof_summary *summary)
 {
     struct run *run = context;
-    char text[REPORT_TEXT_SIZE];
     struct hprof_summary with_parts = *summary;
-    struct parts_beside *parts = &run->report.parts;
+    struct beside beside;
 
-    if (summary->version[0] != '\0' && run->file != NULL)
-        *parts = find_parts_beside(run->file, summary);
-    if (parts->numbers != 0) {
-        describe_parts_beside(parts, run->file, text, sizeof text);
-        with_parts.hint = text; /* it explains what is missing */
-        with_parts.incomplete |= ends_early(summary);
-    } else if (run->file != NULL && may_be_part(summary) &&
-               describe_part(run->file, summary, run->report.whole, text, sizeof text)) {
-        with_parts.hint = text;
-        with_parts.is_part = with_parts.incomplete = true;
-    }
-    if (parts->numbers != 0 || with_parts.is_part) {
-        run->is_allowed = with_parts.incomplete && with_parts.status == HPROF_INVALID && run->options->allow_incomplete;
-        if (run->is_allowed)
-            with_parts.status = HPROF_VALID;
-    }
+    look_beside(run->file, &with_parts, run->options->allow_incomplete, &beside);
+    run->report.parts = beside.parts;
+    snprintf(run->report.whole, sizeof run->report.whole, "%s", beside.whole);
+    run->is_allowed = beside.is_allowed;
     /* A file that cannot be read at all is reported like a missing file. */
     show_summary(context, summary->status != HPROF_IO || summary->bytes > 0, &with_parts);
     return 0;

@@ -147,6 +147,12 @@ static void format_classes(const struct hprof_summary *s, char *text, size_t siz
                  format_exact(all, loaded > s->classes ? loaded : s->classes));
 }
 
+/* Whether --repair takes objects from the parts beside the file. */
+static bool has_objects_in_parts(const struct report *report)
+{
+    return report->parts.numbers != 0 && !report->parts.is_empty && !report->parts.is_stale;
+}
+
 static void print_readable(const struct report *report)
 {
     const struct hprof_summary *s = &report->summary;
@@ -159,10 +165,11 @@ static void print_readable(const struct report *report)
     format_classes(s, classes, sizeof classes);
     used = (size_t)snprintf(line, sizeof line, "%s object%s, %s; GC roots: %s",
                             objects > 0 ? format_exact(count, objects) : "no", plural(objects), classes,
-                            roots > 0         ? format_exact(number, roots)
-                            : s->skipped > 0  ? "none in what was checked"
-                            : is_truncated(s) ? "none, they were in the missing tail"
-                                              : "none");
+                            roots > 0                      ? format_exact(number, roots)
+                            : has_objects_in_parts(report) ? "none in this file"
+                            : s->skipped > 0               ? "none in what was checked"
+                            : is_truncated(s)              ? "none, they were in the missing tail"
+                                                           : "none");
     if (s->skipped > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, "; %s not checked%s", format_size(number, s->skipped),
                                  has_damaged_member(s) ? " (--repair reads on)" : "");
@@ -173,12 +180,6 @@ static void print_readable(const struct report *report)
 }
 
 /* ---- The next command -------------------------------------------------------------------------------------------- */
-
-/* Whether --repair takes objects from the parts beside the file. */
-static bool has_objects_in_parts(const struct report *report)
-{
-    return report->parts.numbers != 0 && !report->parts.is_empty && !report->parts.is_stale;
-}
 
 /* Whether objects were read, or what makes a profile of an agent: --repair makes no copy of anything else. */
 static bool has_content(const struct report *report)
@@ -204,7 +205,7 @@ static bool can_repair(const struct report *report, size_t rule)
 {
     const struct hprof_summary *s = &report->summary;
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
-        return s->status == HPROF_INVALID && (s->transfer & HPROF_TRANSFER_SEVEN_BIT) == 0 &&
+        return s->status == HPROF_INVALID && (s->transfer & (HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_ASCII)) == 0 &&
                (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
     if (s->header_lost)
         return true;

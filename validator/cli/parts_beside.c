@@ -43,7 +43,7 @@ size_t part_stem(const char *name)
 
 static size_t add(char *to, size_t size, size_t used, const char *text)
 {
-    int n = used < size ? snprintf(to + used, size - used, "%s", text) : 0;
+    int n = used < size ? snprintf(to + used, size - used, "%.*s", (int)(size - used - 1), text) : 0;
 
     return used + (n > 0 ? (size_t)n : 0);
 }
@@ -54,7 +54,8 @@ static bool is_whole(const struct hprof_summary *s)
     return s->status == HPROF_VALID || (s->status == HPROF_INVALID && s->record_counts[0x2c] != 0);
 }
 
-struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary)
+/* The parts beside a file, by what its summary says of it. */
+static struct parts_beside find_parts_beside(const char *file, const struct hprof_summary *summary)
 {
     struct parts_beside parts = {.is_empty = true, .is_stale = is_whole(summary)};
 
@@ -71,11 +72,14 @@ bool name_part(const char *file, unsigned part, char *to, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
-void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size)
+/* Writes a sentence about the parts, if there are some. */
+static void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size)
 {
-    size_t used = add(to, size, 0,
-                      parts->is_stale ? "a part of an earlier dump lies beside this one: "
-                                      : "the VM was killed while it dumped, and the dump is in parts; the rest is in ");
+    size_t used =
+        add(to, size, 0,
+            parts->is_stale   ? "a part of an earlier dump lies beside this one: "
+            : parts->is_empty ? "the VM was killed while it dumped, before there was anything in the parts of the dump: "
+                              : "the VM was killed while it dumped, and the dump is in parts; the rest is in ");
     unsigned named = 0;
 
     for (unsigned part = 0; part < PARTS_SOUGHT; part++) {
@@ -90,7 +94,8 @@ void describe_parts_beside(const struct parts_beside *parts, const char *file, c
         add(to, size, used, " and more");
 }
 
-bool may_be_part(const struct hprof_summary *summary)
+/* Whether a file is a part of another one, by what its summary says of it; or may be one, because it is too short to say. */
+static bool may_be_part(const struct hprof_summary *summary)
 {
     return summary->is_part || (summary->status == HPROF_INVALID && summary->bytes < PART_LEAST);
 }
@@ -122,7 +127,9 @@ static bool ends_like_dump(const char *file)
     return is_read && end[0] == 0x2c && memcmp(end + LENGTH_AT, "\0\0\0\0", sizeof end - LENGTH_AT) == 0;
 }
 
-bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size)
+/* Writes a sentence about such a file, if that other one is beside it; and the name of that one, if a repair of it may take the
+ * part. False if there is none. */
+static bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size)
 {
     size_t length = part_stem(part), used;
     struct stat stat_of;
@@ -151,7 +158,8 @@ bool describe_part(const char *part, const struct hprof_summary *summary, char w
     return true;
 }
 
-bool ends_early(const struct hprof_summary *summary)
+/* Whether nothing is wrong but that the end is missing: with parts beside it, the dump is incomplete. */
+static bool ends_early(const struct hprof_summary *summary)
 {
     static const char *const rules[] = {"HDR-005", "REC-001", "REC-002", "REC-007", "REC-016", "GZ-005"};
     uint64_t found = 0;
@@ -159,4 +167,31 @@ bool ends_early(const struct hprof_summary *summary)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         found += summary->totals[hprof_rule_find(rules[i])];
     return summary->status == HPROF_INVALID && found == summary->errors && !is_whole(summary);
+}
+
+/* A dump, perhaps cut within its header. */
+static bool begins_dump(const struct hprof_summary *summary)
+{
+    return summary->version[0] != '\0' || summary->totals[hprof_rule_find("HDR-005")] > 0;
+}
+
+void look_beside(const char *file, struct hprof_summary *summary, bool allows_incomplete, struct beside *beside)
+{
+    *beside = (struct beside){.is_allowed = false};
+    if (file == NULL)
+        return;
+    if (begins_dump(summary))
+        beside->parts = find_parts_beside(file, summary);
+    if (beside->parts.numbers != 0) {
+        describe_parts_beside(&beside->parts, file, beside->text, sizeof beside->text);
+        summary->incomplete |= ends_early(summary);
+    } else if (may_be_part(summary) && describe_part(file, summary, beside->whole, beside->text, sizeof beside->text)) {
+        summary->is_part = summary->incomplete = true;
+    } else {
+        return;
+    }
+    summary->hint = beside->text; /* it explains what is missing */
+    beside->is_allowed = summary->incomplete && summary->status == HPROF_INVALID && allows_incomplete;
+    if (beside->is_allowed)
+        summary->status = HPROF_VALID;
 }

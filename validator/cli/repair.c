@@ -211,6 +211,18 @@ static bool would_overwrite(const struct cli_options *options, int fd, const cha
     return true;
 }
 
+/* A part that is named twice would be in the copy twice. */
+static bool is_named_twice(const struct parts_named *parts, size_t part)
+{
+    for (size_t i = 0; i < part; i++) {
+        if (!is_same_file(parts->fds[part], parts->names[i]))
+            continue;
+        say_usage("--parts: '", display_name(parts->names[part]), "' is named twice");
+        return true;
+    }
+    return false;
+}
+
 static enum hprof_status cannot(const char *name)
 {
     say_failure(name, strerror(errno));
@@ -241,8 +253,9 @@ static bool is_worth_it(const struct cli_options *options, struct hprof_repair_r
     if (options->force || count_kept_objects(repair) > 0 || is_of_use_without_objects(repair))
         return true;
     snprintf(repair->failure, sizeof repair->failure,
-             "no object can be read, so no copy is made; it would hold %s strings and %s classes (--force makes it)",
-             format_exact(strings, repair->records_out[0x01]), format_exact(classes, repair->subrecords_out[0x20]));
+             "no object can be read, so no copy is made; it would hold %s and %s class%s (--force makes it)",
+             format_counted(strings, repair->records_out[0x01], "string"), format_exact(classes, repair->subrecords_out[0x20]),
+             repair->subrecords_out[0x20] == 1 ? "" : "es");
     return false;
 }
 
@@ -344,7 +357,7 @@ static enum hprof_status repair_with_parts(const struct cli_options *options, in
     enum hprof_status status = open_parts(options, &parts);
 
     for (size_t i = 0; i < parts.count && status == HPROF_VALID; i++)
-        if (would_overwrite(options, parts.fds[i], parts.names[i]))
+        if (would_overwrite(options, parts.fds[i], parts.names[i]) || is_named_twice(&parts, i))
             status = HPROF_USAGE;
     if (status == HPROF_VALID && !options->force && !target_has_room(target, bytes_of_files(fd, &parts)))
         status = HPROF_IO;

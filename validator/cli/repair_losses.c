@@ -194,7 +194,8 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
         print_advice(out, width, advice);
     if (state != NULL) {
         snprintf(refused, sizeof refused,
-                 "no class %s; MAT, which needs java.lang.Class, refuses the copy; VisualVM, NetBeans and Shark open it",
+                 "no class %s; MAT, which needs java.lang.Class, refuses the copy, and VisualVM, which needs java.lang.System; "
+                 "its heap library and Shark open it",
                  state);
         print_advice(out, width, refused);
     }

@@ -57,7 +57,7 @@ uint64_t bytes_left_of(int fd)
 
 bool target_has_room(const struct repair_target *target, uint64_t size)
 {
-    enum { COMPRESSED = 8 }; /* a compressed copy is an eighth or more of the plain one, which lies beside it */
+    enum { COMPRESSED = 3 }; /* a compressed copy is at most about a third of the plain one, which lies beside it */
     struct statvfs there;
     char needed[NUMBER_SIZE], available[NUMBER_SIZE], sentence[200];
 

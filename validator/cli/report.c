@@ -86,7 +86,7 @@ uint64_t count_roots(const struct hprof_summary *s)
 
 bool is_changed_as_text(const struct hprof_summary *s)
 {
-    unsigned everywhere = HPROF_TRANSFER_CRLF | HPROF_TRANSFER_LATIN1 | HPROF_TRANSFER_SEVEN_BIT;
+    unsigned everywhere = HPROF_TRANSFER_CRLF | HPROF_TRANSFER_LATIN1 | HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_ASCII;
 
     /* A string may have U+FFFD. */
     return (s->transfer & everywhere) != 0 || ((s->transfer & HPROF_TRANSFER_REPLACED) != 0 && count_objects(s) == 0);

@@ -25,7 +25,7 @@ def generate(folder: Path, *options: str) -> Path:
     command: list[str | Path] = [
         os.environ["HPROF_GEN"],
         "--like",
-        "hotspot",
+        "hotspot-25",
         "--objects",
         "4000",
         "--segment-size",
@@ -150,6 +150,8 @@ def test_parts_that_lie_elsewhere_are_named(tmp_path: Path) -> None:
     assert copy == whole
     done = run("--parts", "elsewhere/one", "heap.hprof", cwd=tmp_path)
     assert (done.status, "--parts goes with --repair" in done.err) == (2, True)
+    done = run("--parts", "elsewhere/one,elsewhere/../elsewhere/one", "--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, "--parts: 'elsewhere/../elsewhere/one' is named twice" in done.err) == (2, True)
     done = run("--parts", ",", "--repair", "copy", "heap.hprof", cwd=tmp_path)
     assert done.status == 2
     done = run("--parts", "nowhere", "--repair", "copy", "heap.hprof", cwd=tmp_path)
@@ -217,14 +219,34 @@ def test_a_file_that_ends_after_the_definitions_is_repaired_with_its_parts(tmp_p
         assert run("--allow-incomplete", name, cwd=tmp_path).status == 0
     assert "likely: the VM was killed while it dumped, and this is an empty part of the dump" in done.out
     assert fixes(tmp_path, "heap.hprof.p2") == []
-    assert run(*command.split(), cwd=tmp_path).status == 0
+    done = run(*command.split(), cwd=tmp_path)
+    assert (done.status, "lost:" in done.out, "in the reader" in done.out) == (0, False, False)
     assert (tmp_path / "fixed.hprof").read_bytes() == whole
     for name in ("p0", "p1"):
         (tmp_path / f"heap.hprof.{name}").write_bytes(b"")
     assert fixes(tmp_path, "heap.hprof") == []
+    assert "before there was anything in the parts of the dump: heap.hprof.p0," in run("heap.hprof", cwd=tmp_path).out
     (tmp_path / "heap.hprof").write_bytes(b"")
     (tmp_path / "heap.hprof.p1").write_bytes(record(0x1C, instance(0x20, OBJECT)))  # FILE gives no copy
     assert fixes(tmp_path, "heap.hprof.p1") == []
+
+
+@pytest.mark.parametrize("size", [0, 1, 20, 30, 31, 500, -1])
+def test_a_file_with_parts_is_incomplete_wherever_it_is_cut(size: int, tmp_path: Path) -> None:
+    """--stats says the same. A cut header gives no copy."""
+    divide(generate(tmp_path).read_bytes(), tmp_path)
+    data = (tmp_path / "heap.hprof").read_bytes()
+    (tmp_path / "heap.hprof").write_bytes(data[:size])
+    done = run("heap.hprof", cwd=tmp_path)
+    assert (done.status, done.out.count("heap.hprof: incomplete, ")) == (1, 1), done.out
+    assert "the dump is in parts; the rest is in heap.hprof.p0, heap.hprof.p1\n" in done.out
+    assert run("--allow-incomplete", "heap.hprof", cwd=tmp_path).status == 0
+    assert fixes(tmp_path, "heap.hprof") == (["--repair fixed.hprof heap.hprof"] if size not in range(31) else [])
+    if size not in range(31):
+        stats = run("--stats", "heap.hprof", cwd=tmp_path)
+        assert (stats.status, stats.out.splitlines()[0].startswith("heap.hprof: incomplete, ")) == (1, True), stats.out
+        assert json.loads(run("--stats", "--format", "json", "heap.hprof", cwd=tmp_path).out)["verdict"]["incomplete"] is True
+        assert run("--stats", "--allow-incomplete", "heap.hprof", cwd=tmp_path).status == 0
 
 
 def test_reports_say_which_parts_there_are(tmp_path: Path) -> None:

@@ -59,10 +59,13 @@ def test_what_went_the_same_way_twice_is_undone(name: str, tmp_path: Path) -> No
     (tmp_path / "changed").write_bytes(twice)
     (tmp_path / "changed.gz").write_bytes(gzip.compress(TRANSFERS["latin1"](twice), 1))
     (tmp_path / "before").write_bytes(TRANSFERS["latin1"](TRANSFERS["text-before, crlf, latin1"](data)))
-    for name in ("changed", "changed.gz", "before"):
+    (tmp_path / "lines").write_bytes(TRANSFERS["crlf"](TRANSFERS["crlf"](data)))
+    (tmp_path / "lines before").write_bytes(TRANSFERS["latin1"](HTTP + TRANSFERS["crlf"](TRANSFERS["crlf"](data))))
+    ways = {"before": {"text-before", "crlf", "latin1"}, "lines": {"crlf"}, "lines before": {"text-before", "crlf", "latin1"}}
+    for name in ("changed", "changed.gz", *ways):
         done = run("--format", "json", "--repair", "copy", name, cwd=tmp_path)
         assert (done.status, (tmp_path / "copy").read_bytes()) == (0, data), name
-        assert undone(done.out) == ({"text-before", "crlf", "latin1"} if name == "before" else {"latin1"})
+        assert undone(done.out) == ways.get(name, {"latin1"})
 
 
 @pytest.mark.parametrize("transfer", CAUSES)
@@ -170,16 +173,24 @@ def test_a_truncated_dump_whose_strings_have_replacement_characters_is_repaired(
     assert run("--repair", "copy", "cut", cwd=tmp_path).status == 0
 
 
-def test_seven_bits_cannot_be_undone(tmp_path: Path) -> None:
-    data = bytes(byte & 0x7F for byte in gold.read(SOURCE, "jdk17"))
+@pytest.mark.parametrize(
+    ("change", "what", "why"),
+    [
+        (lambda byte: byte & 0x7F, "the highest bit of each byte was cleared", "cleared the highest bit of each byte"),
+        (lambda byte: byte if byte < 0x80 else 0x3F, "each byte from 128 on became '?'", "by '?'"),
+    ],
+)
+@pytest.mark.parametrize("name", any_one(REAL))
+def test_lost_bits_cannot_be_undone(name: str, change: Callable[[int], int], what: str, why: str, tmp_path: Path) -> None:
+    data = bytes(map(change, gold.read(SOURCE, name)))
     (tmp_path / "changed").write_bytes(data)
     out = run("changed", cwd=tmp_path).out
-    assert "likely: transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again" in out
+    assert f"likely: transferred as text: {what} and is lost; transfer the dump again" in out
     assert "--repair" not in out
     for arguments, stdin in ((["changed"], b""), (["-"], data)):
         done = run("--repair", "copy", *arguments, cwd=tmp_path, stdin=stdin)
         assert done.status == 1
-        assert "cleared the highest bit of each byte, which cannot be undone" in done.err
+        assert f"{why}, which cannot be undone" in done.err
         assert not (tmp_path / "copy").exists()
 
 

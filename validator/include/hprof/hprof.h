@@ -206,13 +206,14 @@ static inline void hprof_source_init(struct hprof_source *source)
 }
 
 /* A transfer has put text before the header, made CR LF of each LF, stored each byte from 128 on as a character of Latin-1 in
- * UTF-8, cleared the highest bit of each byte, or put U+FFFD in place of bytes that are not UTF-8. All but the last two can be
- * undone exactly, and a repair does that. */
+ * UTF-8, cleared the highest bit of each byte, put U+FFFD in place of bytes that are not UTF-8, or '?' in place of each byte from
+ * 128 on. The first three can be undone exactly, and a repair does that. */
 #define HPROF_TRANSFER_TEXT_BEFORE 1u
 #define HPROF_TRANSFER_CRLF 2u
 #define HPROF_TRANSFER_LATIN1 4u
 #define HPROF_TRANSFER_SEVEN_BIT 8u
 #define HPROF_TRANSFER_REPLACED 16u
+#define HPROF_TRANSFER_ASCII 32u
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 

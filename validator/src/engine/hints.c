@@ -43,7 +43,7 @@ void conclude_transfer(struct engine *e)
 
     if (e->run.memory.exhausted || e->in.error || sum->sound_until >= sum->bytes)
         return;
-    sum->transfer |= e->high_bytes ? e->transfer & ~HPROF_TRANSFER_SEVEN_BIT : e->transfer;
+    sum->transfer |= e->high_bytes ? e->transfer & ~(unsigned)TRANSFER_WITHOUT_HIGH_BYTES : e->transfer;
     if (!sum->transfer && e->was_transcoded)
         sum->transfer = HPROF_TRANSFER_REPLACED;
 }
@@ -104,7 +104,7 @@ void look_for_zeros(struct engine *e, uint64_t after)
 
     if (!e->framing.zeros_at && zeros_around(e, e->in.offset + after) >= LEAST_ZEROS)
         e->framing.zeros_at = e->in.offset + after;
-    if (!e->high_bytes && (e->transfer & HPROF_TRANSFER_SEVEN_BIT)) {
+    if (!e->high_bytes && (e->transfer & TRANSFER_WITHOUT_HIGH_BYTES)) {
         n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
         e->high_bytes = has_high_byte(e->in.at, n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT);
     }
@@ -347,6 +347,8 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.transfer & HPROF_TRANSFER_SEVEN_BIT)
         return "transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again, in binary "
                "mode";
+    if (e->run.sum.transfer & HPROF_TRANSFER_ASCII)
+        return "transferred as text: each byte from 128 on became '?' and is lost; transfer the dump again, in binary mode";
     if (e->run.sum.transfer & HPROF_TRANSFER_REPLACED)
         return "transferred as text: bytes that are not UTF-8 were replaced by U+FFFD (EF BF BD) and are lost; transfer the "
                "dump again, in binary mode";
@@ -384,10 +386,10 @@ const char *choose_hint(struct engine *e)
                      "length there is wrong";
     if (e->run.sum.found_lost)
         return "objects lie within an array, an instance or a class whose count is too large";
+    if (has_objects_without_roots(e))
+        return "no GC root is in the heap dump: analysers will drop every object";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
         return "a whole segment or part of the heap dump was lost, references in it are wrong, or what wrote the dump left "
                "objects out";
-    if (has_objects_without_roots(e))
-        return "no GC root is in the heap dump: analysers will drop every object";
     return NULL;
 }

@@ -80,6 +80,17 @@ bool has_high_byte(const uint8_t *p, size_t n)
     return false;
 }
 
+/* How bytes from 128 on were lost: where each became '?', there are many of these; else that is a byte like any other. */
+static unsigned loss_of_high_bytes(const uint8_t *p, size_t n)
+{
+    enum { OFTEN = 128 };
+    size_t replaced = 0;
+
+    for (size_t i = 0; i < n; i++)
+        replaced += p[i] == '?';
+    return replaced > n / OFTEN ? HPROF_TRANSFER_ASCII : HPROF_TRANSFER_SEVEN_BIT;
+}
+
 unsigned transfer_of(const uint8_t *p, size_t n)
 {
     static const char magic[] = "JAVA PROFILE ";
@@ -89,5 +100,5 @@ unsigned transfer_of(const uint8_t *p, size_t n)
     if (find_file_kind(p, n).name) /* no dump, and text may be as it was written */
         return 0;
     return (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
-           (is_dump && !has_high_byte(p, n) ? HPROF_TRANSFER_SEVEN_BIT : 0);
+           (is_dump && !has_high_byte(p, n) ? loss_of_high_bytes(p, n) : 0);
 }

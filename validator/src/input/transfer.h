@@ -15,7 +15,10 @@ size_t transfer_header(const uint8_t *p, size_t n);
 /* The offset of a gzip file that only text precedes, or SIZE_MAX. */
 size_t transfer_gzip(const uint8_t *p, size_t n);
 
-/* HPROF_TRANSFER_CRLF, _LATIN1 and _SEVEN_BIT: what the bytes look like. A dump that was never transferred may look so by
+/* Those that leave no byte from 128 on. */
+enum { TRANSFER_WITHOUT_HIGH_BYTES = HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_ASCII };
+
+/* HPROF_TRANSFER_CRLF, _LATIN1, _SEVEN_BIT and _ASCII: what the bytes look like. A dump that was never transferred may look so by
  * chance. */
 unsigned transfer_of(const uint8_t *p, size_t n);
 

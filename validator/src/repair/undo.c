@@ -7,6 +7,8 @@
 #include "input/transfer.h"
 #include "repair/trial.h"
 
+#define CANNOT_UNDO ", which cannot be undone: transfer the dump again, in binary mode"
+
 enum { BLOCK = 256 << 10, FAR_FEWER = 8 /* times */, TIMES_MOST = 4 };
 
 struct undo {
@@ -141,8 +143,8 @@ static bool undo_repeatedly(struct undo *u, struct input_source source)
             u->r->error = u->r->in.error;
             return false;
         }
-        u->changes &= HPROF_TRANSFER_LATIN1; /* after which no CR LF is left by chance */
-        if (!u->changes || u->skipped)
+        u->changes &= HPROF_TRANSFER_LATIN1 | HPROF_TRANSFER_CRLF;
+        if (!u->changes || u->skipped || !try_dump(u->r, source_of_copy(u)).errors)
             break;
         u->r->written = u->written;
         u->written = 0;
@@ -168,14 +170,14 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
         return repair_fail(r, before.status, before.failure);
     if (!before.errors)
         return HPROF_VALID;
-    if ((u->changes & HPROF_TRANSFER_SEVEN_BIT) && has_seven_bits(u, *from))
-        return repair_fail(
-            r, HPROF_INVALID,
-            "a transfer as text cleared the highest bit of each byte, which cannot be undone: transfer the dump again, "
-            "in binary mode");
+    if ((u->changes & TRANSFER_WITHOUT_HIGH_BYTES) && has_seven_bits(u, *from))
+        return repair_fail(r, HPROF_INVALID,
+                           u->changes & HPROF_TRANSFER_ASCII
+                               ? "a transfer as text replaced each byte from 128 on by '?'" CANNOT_UNDO
+                               : "a transfer as text cleared the highest bit of each byte" CANNOT_UNDO);
     if (r->in.error)
         return repair_failure(r);
-    u->changes &= ~HPROF_TRANSFER_SEVEN_BIT;
+    u->changes &= ~(unsigned)TRANSFER_WITHOUT_HIGH_BYTES;
     if (!u->changes)
         return HPROF_VALID;
     if (undo_repeatedly(u, *from))
