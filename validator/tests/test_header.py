@@ -41,6 +41,7 @@ JSON = "JSON: perhaps an error message saved in place of the dump"
 KINDS = {
     "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file: unpack it first"),
     "lz4": (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file: decompress it first"),
+    "lz4-legacy": (b"\x02\x21\x4c\x18\x10\x00\x00\x00", "an lz4 file: decompress it first"),
     "zlib-1": (b"\x78\x01\x00\x00", "zlib data: inflate it first"),
     "zlib-2": (b"\x78\x5e\x00\x00", "zlib data: inflate it first"),
     "zlib-6": (b"\x78\x9c\x00\x00", "zlib data: inflate it first"),
@@ -90,6 +91,7 @@ KINDS = {
     "html-upper-case": (b"<HTML><HEAD><TITLE>502 Bad Gateway</TITLE></HEAD>", HTML),
     "html-break": (b"<br />\n<b>Warning</b>:  readfile(): failed to open stream", HTML),
     "json": (b'{"message": "404 Not Found"}', JSON),
+    "json-with-mark": (b'\xef\xbb\xbf{"message": "404 Not Found"}', JSON),
     "json-in-lines": (b'{\n  "message": "404 Not Found"\n}\n', JSON),
     "json-array": (b'[{"message": "404 Not Found"}]', JSON),
     "json-array-in-lines": (b'[\n  {"message": "404 Not Found"}\n]\n', JSON),

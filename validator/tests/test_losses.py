@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import struct
 from pathlib import Path
 
@@ -353,16 +354,19 @@ def test_a_damaged_header_is_made_anew(original: Original, tmp_path: Path) -> No
     for kind, header in {
         "a byte of the text": data[:at] + bytes([data[at] ^ dice.randrange(1, 256)]) + data[at + 1 :],
         "the size of IDs": data[:19] + dice.choice((bytes(4), b"\0\0\0\x09", dice.randbytes(4))) + data[23:],
+        "the other size of IDs": data[:22] + bytes([12 - data[22]]) + data[23:],
         "random bytes": dice.randbytes(HEADER) + data[HEADER:],
         "a page of zeros": bytes(PAGE) + data[PAGE:],
         "the beginning lost": data[dice.randrange(1, 4 * PAGE) :],
     }.items():
         broken.write_bytes(header)
-        assert f"try: hprof-validate --repair fixed.hprof {broken}" in run(broken).out, (seed, kind)
+        out = run(broken).out
+        assert re.search(f"(try|fix): hprof-validate --repair fixed.hprof {broken}\n", out), (seed, kind)
+        assert ("the header is damaged: it says that IDs have" in out) == (kind == "the other size of IDs"), (seed, kind)
         done = run("--profile", "auto", "--repair", copy, broken)
         assert done.status == 0, (seed, kind, done.out)
         content = copy.read_bytes()
-        if kind in {"a byte of the text", "the size of IDs"}:
+        if kind in {"a byte of the text", "the size of IDs", "the other size of IDs"}:
             assert content == data, (seed, kind)
         elif kind == "random bytes":
             assert (content[19:23], content[HEADER:]) == (data[19:23], data[HEADER:]), (seed, kind)

@@ -167,6 +167,7 @@ static struct severity_choice conclude(struct engine *e)
     memcpy(sum->quirk_notes, verdict.quirk_notes, sizeof verdict.quirk_notes);
     sum->profile = choice.profile;
     sum->kindest_profile = find_kindest(e, &choice, verdict.errors);
+    sum->header_lost |= e->id_size_is_wrong && verdict.errors;
     sum->errors = verdict.errors;
     sum->warnings = verdict.warnings;
     sum->notes = verdict.notes;

@@ -170,6 +170,7 @@ struct engine {
     unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
     bool high_bytes;                 /* after a failure there are bytes from 128 on */
     bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */
+    bool id_size_is_wrong;           /* by the first bytes, the records have IDs of another size than the header says */
     bool garbage_after;              /* what follows the last gzip member may have been a member */
 };
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
+#include "format/id_size.h"
 #include "input/transfer.h"
 
 #define LATIN1 "transferred as text: each byte from 128 on became a character of Latin-1 in UTF-8, which "
@@ -34,6 +35,7 @@ void look_for_text(struct engine *e)
         n = sample;
     e->transfer = transfer_of(e->in.at, n);
     e->was_transcoded = was_transcoded(e->in.at, n);
+    e->id_size_is_wrong = id_size_is_wrong(e->in.at, n);
 }
 
 /* Called after reading: a dump without an error was not transferred as text, whatever its first bytes look like. */
@@ -334,7 +336,10 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.is_part)
         return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after "
                "FILE";
-    if (e->run.sum.header_lost)
+    if (e->run.summary->header_lost && e->file.id_size)
+        return e->file.id_size == 4 ? "the header is damaged: it says that IDs have 4 bytes, and in the records they have 8"
+                                    : "the header is damaged: it says that IDs have 8 bytes, and in the records they have 4";
+    if (e->run.summary->header_lost)
         return "the header is damaged, or the beginning was lost, and the dump follows";
     if (totals[RULE_GZ_007] && !e->file.id_size)
         return "the dump was compressed twice: gunzip it once";

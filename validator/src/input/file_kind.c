@@ -38,6 +38,12 @@ bool is_part_of_dump(const uint8_t *p, size_t n)
 /* An object, or an array; a line of a log may begin with "[ ". */
 static bool begins_json(const uint8_t *p, size_t n)
 {
+    enum { MARK = 3 }; /* the byte order mark of UTF-8 */
+
+    if (n >= MARK && memcmp(p, "\xef\xbb\xbf", MARK) == 0) {
+        p += MARK;
+        n -= MARK;
+    }
     return n >= 2 && p[1] && ((p[0] == '{' && strchr("\"} \n\r", p[1])) || (p[0] == '[' && strchr("{[\"]\n\r", p[1])));
 }
 
@@ -59,6 +65,7 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
         {"BZh", 3, {"a bzip2 file: decompress it first", false}},
         {"7z\xbc\xaf\x27\x1c", 6, {"a 7z file: unpack it first", false}},
         {"\x04\x22\x4d\x18", 4, {"an lz4 file: decompress it first", false}},
+        {"\x02\x21\x4c\x18", 4, {"an lz4 file: decompress it first", false}},
         {"\x78\x01", 2, {"zlib data: inflate it first", false}},
         {"\x78\x5e", 2, {"zlib data: inflate it first", false}},
         {"\x78\x9c", 2, {"zlib data: inflate it first", false}},

@@ -2,7 +2,11 @@
 #include <string.h>
 
 #include "format/header.h"
+#include "format/id_size.h"
+#include "input/transfer.h"
 #include "repair/trial.h"
+
+enum { START_SIZE = TRANSFER_SIGHT };
 
 /* The copy becomes the input, unless it is. */
 static bool copy_all(struct repair *r, struct input_source source)
@@ -67,6 +71,18 @@ static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint
     return true;
 }
 
+/* Fills in the first bytes of the source. Fewer are there at its end, or if it cannot be read. */
+static size_t read_start(struct repair *r, struct input_source source, uint8_t start[START_SIZE])
+{
+    size_t n = 0, more = 1;
+
+    source_seek(&source, 0);
+    while (n < START_SIZE && (more = source_read(&source, start + n, START_SIZE - n)) > 0)
+        n += more;
+    r->in.error = source.error;
+    return n;
+}
+
 /* Whether IDs have 4 or 8 bytes, nothing says but how much can be read. So it is with the version; but 1.0.1 has no segments. */
 static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool knows_version)
 {
@@ -92,25 +108,15 @@ static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool 
     return copy_write(r, 0, kept, HEADER_SIZE);
 }
 
-enum hprof_status make_header(struct repair *r, struct input_source *from)
+/* The header is in the first n bytes of the input. */
+static enum hprof_status make_from(struct repair *r, struct input_source *from, uint8_t *header, size_t n)
 {
-    uint8_t header[HEADER_SIZE];
     enum version known;
     unsigned id_size;
     bool knows_version;
     struct trial found;
-    struct input_source source = *from;
-    size_t n = 0, more = 1;
 
-    if (!from->seekable)
-        return HPROF_VALID;
-    source_seek(&source, 0);
-    while (n < HEADER_SIZE && (more = source_read(&source, header + n, HEADER_SIZE - n)) > 0)
-        n += more;
-    r->in.error = source.error;
-    if (source.error)
-        return repair_failure(r);
-    if (n < HEADER_SIZE || parse_header(header, &known, &id_size))
+    if (n < HEADER_SIZE || (parse_header(header, &known, &id_size) && !id_size_is_wrong(header, n)))
         return HPROF_VALID;
     found = try_dump(r, *from);
     if (found.status > HPROF_INVALID)
@@ -123,4 +129,18 @@ enum hprof_status make_header(struct repair *r, struct input_source *from)
     r->result.header_made = true;
     *from = source_of_fd(r->to);
     return HPROF_VALID;
+}
+
+enum hprof_status make_header(struct repair *r, struct input_source *from)
+{
+    uint8_t *start = from->seekable ? memory_get(&r->memory, START_SIZE) : NULL;
+    enum hprof_status status;
+    size_t n;
+
+    if (!start)
+        return from->seekable ? repair_failure(r) : HPROF_VALID;
+    n = read_start(r, *from, start);
+    status = r->in.error ? repair_failure(r) : make_from(r, from, start, n);
+    memory_put(&r->memory, start, START_SIZE);
+    return status;
 }
