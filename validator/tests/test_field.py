@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from dumps import OBJECT, dump, instance
-from some_cases import some
+from some_cases import any_one, some
 from tool import SOURCE, run
 
 from hprof_conformance import gold
@@ -159,7 +159,24 @@ def test_a_dump_that_has_lost_a_segment_is_incomplete(name: str, tmp_path: Path)
     # To the objects of a small segment perhaps only roots refer, which do not count (RULES.md M.6).
     records = [(body - 9, end) for tag, body, end in record_offsets(data) if tag == 0x1C and end - body > len(data) // 50]
     start, end = random.Random(seed).choice(records)
-    assert check(data[:start] + data[end:], tmp_path)["status"] == 1
+    found = check(data[:start] + data[end:], tmp_path)
+    assert (found["status"], found["complete"]) == (1, False)
+    # Objects whose class is lost are errors; nothing else is.
+    assert found["incomplete"] or set(found["totals"]) & {"OBJ-002", "OBJ-003", "CLS-010"}
+    assert found["missing_objects"] > 0
+    assert found["missing_objects"] < 16 or found["hint"]
+
+
+@pytest.mark.parametrize("name", any_one(["jdk8", "jdk11", "jdk17", "jdk25-i386", "jdk25", "jdk28", "agent8", "sa17"]))
+def test_a_dump_whose_heap_dump_is_empty_is_incomplete(name: str, tmp_path: Path) -> None:
+    data = read(name)
+    records = list(record_offsets(data))
+    rest = b"".join(data[body - 9 : end] for tag, body, end in records if tag in (1, 2, 4, 5))
+    segment, end, whole = bytes([0x1C]) + bytes(8), bytes([0x2C]) + bytes(8), bytes([0x0C]) + bytes(8)
+    for heap in (end, segment + end, whole) if data[17:18] == b"2" else (whole,):
+        found = check(data[:31] + rest + heap, tmp_path)
+        assert (found["status"], found["incomplete"], found["complete"]) == (1, True, False), found["totals"]
+        assert found["hint"].startswith("the heap dump is empty: ")
 
 
 def test_a_dump_without_its_end_is_incomplete(tmp_path: Path) -> None:

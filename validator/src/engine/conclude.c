@@ -4,6 +4,7 @@
 
 #include "engine/check.h"
 #include "engine/engine.h"
+#include "format/tags.h"
 
 /* A limit that should be enough for the whole dump; 0 if its size is unknown. Real dumps need less than a twenty-fifth of
  * their size, and none needs more than twice its size. If the limit was above the first figure, memory is assumed to grow in
@@ -68,6 +69,23 @@ static void describe_failure(struct engine *e)
     }
 }
 
+bool heap_dump_is_empty(const struct counts *counts)
+{
+    static const uint8_t others[] = {TAG_UTF8,      TAG_LOAD_CLASS,        TAG_FRAME,        TAG_TRACE,
+                                     TAG_HEAP_DUMP, TAG_HEAP_DUMP_SEGMENT, TAG_HEAP_DUMP_END};
+    uint64_t all = 0;
+
+    for (size_t tag = 0; tag < 256; tag++) {
+        all += counts->record_counts[tag];
+        if (counts->subrecord_counts[tag])
+            return false;
+    }
+    for (size_t i = 0; i < sizeof others; i++)
+        all -= counts->record_counts[others[i]];
+    return !all && counts->record_counts[TAG_HEAP_DUMP] + counts->record_counts[TAG_HEAP_DUMP_SEGMENT] +
+                       counts->record_counts[TAG_HEAP_DUMP_END];
+}
+
 /* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */
 static void count_missing(struct engine *e, const struct severity_choice *choice, const struct verdict *verdict)
 {
@@ -84,6 +102,7 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
             sum->missing_objects += e->run.missing[shape];
         is_missing |= e->run.missing[shape] && severity >= HPROF_WARNING && e->run.options->profile != PROFILE_STRICT;
     }
+    is_missing |= heap_dump_is_empty(&e->run.sum) && e->run.options->profile != PROFILE_STRICT;
     sum->missing_undecided = e->run.undecided;
     is_missing |= e->run.undecided && e->run.options->profile != PROFILE_STRICT &&
                   findings_severity(choice, RULE_REF_002, SHAPE_ANY, &quirk) >= HPROF_WARNING;

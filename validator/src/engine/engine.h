@@ -399,6 +399,10 @@ void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
 
+/* ---- conclude.c ---- */
+/* Whether a heap dump has no sub-record, in a file that has else only definitions: its records were lost. */
+bool heap_dump_is_empty(const struct counts *counts);
+
 /* ---- lost_header.c ---- */
 /* The bytes here are no header of a dump: whether a dump begins in those that follow, so that its header is damaged or lost. */
 bool dump_follows(struct engine *e);

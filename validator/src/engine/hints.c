@@ -391,6 +391,8 @@ const char *choose_hint(struct engine *e)
                      "length there is wrong";
     if (e->run.sum.found_lost)
         return "objects lie within an array, an instance or a class whose count is too large";
+    if (heap_dump_is_empty(&e->run.sum) && e->run.summary->incomplete)
+        return "the heap dump is empty: its records were lost, or what wrote it left all objects out";
     if (has_objects_without_roots(e))
         return "no GC root is in the heap dump: analysers will drop every object";
     if (e->run.summary->missing_objects >= LEAST_MISSING && e->run.options->profile != PROFILE_STRICT)
