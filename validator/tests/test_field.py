@@ -343,6 +343,17 @@ def test_a_gzip_file_without_its_trailer(name: str, tmp_path: Path) -> None:
         assert "complete" not in check(gzip.compress(data[:end], 1)[:-8], tmp_path)["hint"]
 
 
+@pytest.mark.parametrize("name", any_one(["jdk8", "jdk17", "jdk25", "jdk28", "agent8", "sa17"]))
+def test_a_tail_of_zeros_is_named_wherever_it_begins(name: str, tmp_path: Path) -> None:
+    """A file is extended before it is written, and so may end with zeros from any byte on."""
+    data, seed = read(name), random.randrange(1 << 32)
+    dice = random.Random(seed)
+    for _ in range(12):
+        at = dice.randrange(len(data) // 20, len(data) - 100)
+        hint = check(data[:at] + bytes(len(data) - at), tmp_path)["hint"]
+        assert hint and hint.startswith("zeros are where records should be"), f"seed {seed}: {at:#x}, {hint}"
+
+
 def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
     data = read("jdk8")
     heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]

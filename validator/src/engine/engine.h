@@ -385,7 +385,7 @@ void note_gap(struct engine *e, uint64_t record_at, uint64_t stated_end);
 void conclude_transfer(struct engine *e);
 /* Where zeros may begin that are the reason of a wrong type, so many bytes after the tag of the sub-record here: at the type of a
  * field, or where a sector of a disk begins in the head of an array. Else 0: at the tag. */
-uint64_t zeros_may_begin(const struct engine *e, uint8_t tag, uint64_t bad_at);
+uint64_t zeros_may_begin(struct engine *e, uint8_t tag, uint64_t bad_at);
 /* Plain reading failed so many bytes after this offset: looks whether zeros are the reason; */
 void look_for_zeros(struct engine *e, uint64_t after);
 /* or in the records that were skipped, from an offset up to here. Arrays have zeros anywhere. */

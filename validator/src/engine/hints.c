@@ -74,9 +74,18 @@ void look_for_skipped_zeros(struct engine *e, uint64_t from)
     go_to(e, here);
 }
 
-uint64_t zeros_may_begin(const struct engine *e, uint8_t tag, uint64_t bad_at)
+/* Whether all bytes to the end of the file are zeros, from some bytes on: a file is extended before it is written. */
+static bool are_last_zeros(struct engine *e, uint64_t after)
 {
-    return tag == SUB_CLASS_DUMP || (e->in.offset + bad_at) % SECTOR < bad_at ? bad_at : 0;
+    enum { LEAST = RECORD_HEADER_SIZE, SIGHT = 64 << 10 /* or as many follow */ };
+    size_t n = look_at(&e->in, (size_t)after + SIGHT, UINT64_MAX);
+
+    return n >= after + LEAST && !e->in.at[after] && memcmp(e->in.at + after, e->in.at + after + 1, n - after - 1) == 0;
+}
+
+uint64_t zeros_may_begin(struct engine *e, uint8_t tag, uint64_t bad_at)
+{
+    return tag == SUB_CLASS_DUMP || (e->in.offset + bad_at) % SECTOR < bad_at || are_last_zeros(e, bad_at) ? bad_at : 0;
 }
 
 /* How many zeros there are around an offset, if there is one at it; of those before it and after it, as many as are needed. The
@@ -104,7 +113,7 @@ void look_for_zeros(struct engine *e, uint64_t after)
 {
     size_t n;
 
-    if (!e->framing.zeros_at && zeros_around(e, e->in.offset + after) >= LEAST_ZEROS)
+    if (!e->framing.zeros_at && (zeros_around(e, e->in.offset + after) >= LEAST_ZEROS || are_last_zeros(e, after)))
         e->framing.zeros_at = e->in.offset + after;
     if (!e->high_bytes && (e->transfer & TRANSFER_WITHOUT_HIGH_BYTES)) {
         n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
