@@ -357,16 +357,21 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
         size_t left = (size_t)(end - p), size = 0;
         uint64_t at = offset + (uint64_t)(p - start);
 
-        if (*p == SUB_INSTANCE_DUMP && (!form.others || left >= instance_head))
+        if (*p == SUB_INSTANCE_DUMP && (!form.others || left >= instance_head)) {
             size = check_plain_instance(s, &t, &b, p, left, at, form);
-        else if (*p == SUB_PRIMITIVE_ARRAY_DUMP)
+            if (counts && size)
+                counted_object(s->counted, SUB_INSTANCE_DUMP, p, at, size, form.id_size);
+        } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {
             size = check_plain_primitive_array(s, &t, p, left, at, form);
-        else if (*p == SUB_OBJECT_ARRAY_DUMP && (!form.others || left >= array_head))
+            if (counts && size)
+                counted_object(s->counted, SUB_PRIMITIVE_ARRAY_DUMP, p, at, size, form.id_size);
+        } else if (*p == SUB_OBJECT_ARRAY_DUMP && (!form.others || left >= array_head)) {
             size = check_plain_object_array(s, &t, &b, p, left, at, form);
+            if (counts && size)
+                counted_object(s->counted, SUB_OBJECT_ARRAY_DUMP, p, at, size, form.id_size);
+        }
         if (!size)
             break;
-        if (counts)
-            counted_object(s->counted, p, at, size, form.id_size);
         p += size;
     }
     if (counts)
