@@ -422,6 +422,24 @@ static void expect_tag(struct hprof_reader *reader, uint64_t from, uint8_t tag)
     assert_int_equal(*bytes, tag);
 }
 
+/* The bytes of the last item, which are counted objects, are those of the objects that were read one by one. */
+static void expect_objects(struct hprof_reader *reader, const struct hprof_item *run, const struct hprof_item *objects,
+                           size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct hprof_item object = *run;
+        const uint8_t *bytes;
+        int64_t there = hprof_bytes(reader, objects[i].offset - run->offset, (size_t)objects[i].head, &bytes);
+
+        assert_int_equal(there, objects[i].head);
+        assert_int_equal(hprof_counted_object(reader, bytes, (size_t)there - 1, &object), 0);
+        assert_memory_equal(&object, run, sizeof object);
+        assert_int_equal(hprof_counted_object(reader, bytes, (size_t)there, &object), 1);
+        object.offset = objects[i].offset;
+        assert_memory_equal(&object, &objects[i], sizeof object);
+    }
+}
+
 /* Reads the dump once more, and expects the same items as before; some of them are counted. Returns how many are. */
 static uint64_t expect_some_counted(struct hprof_reader *reader, const struct seen *seen, uint64_t within)
 {
@@ -445,8 +463,11 @@ static uint64_t expect_some_counted(struct hprof_reader *reader, const struct se
         tally = (struct tally){.low = UINT64_MAX};
         assert_true(item.heap_dump == seen->items[i].heap_dump && item.record == seen->items[i].record &&
                     item.record_end == seen->items[i].record_end && item.offset == counted.offset && item.size == counted.size);
+        const size_t first = i;
+
         for (; i < seen->count && seen->items[i].offset < item.offset + item.size; i++)
             add_object(&tally, &seen->items[i]);
+        expect_objects(reader, &item, &seen->items[first], i - first);
         assert_true(i == seen->count || end_of(&tally.last) == item.offset + item.size);
         if (i < seen->count)
             expect_counted(&tally, &counted, within);
@@ -785,6 +806,11 @@ static void wrong_use_is_refused(void **state)
     assert_int_equal(hprof_next(reader, &item), -HPROF_USAGE);
     assert_non_null(strstr(hprof_failure(reader), "_init"));
     assert_int_equal(hprof_body(reader, 0, 1, &bytes), 0); /* of no item */
+    assert_int_equal(hprof_counted_object(reader, (const uint8_t *)"", 1, &item), -HPROF_USAGE);
+    item = new_item();
+    assert_int_equal(hprof_counted_object(reader, (const uint8_t *)"", 1, &item), -HPROF_USAGE); /* no tag of an object */
+    assert_int_equal(hprof_counted_object(reader, NULL, 0, &item), 0);
+    assert_int_equal(hprof_counted_object(NULL, NULL, 0, &item), -HPROF_USAGE);
     assert_int_equal(hprof_next(NULL, NULL), -HPROF_USAGE);
     hprof_close(reader);
     assert_int_equal(hprof_open_memory("", 0, &options, &reader), HPROF_USAGE);

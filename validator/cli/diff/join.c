@@ -25,13 +25,21 @@ enum {
     SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
     SUB_PRIMITIVE_ARRAY_NODATA = 0xc3,
     RECORD_HEAD = 9,
-    CHUNK = 1 << 20 /* nearly all of a run, so that its start is still there if it is taken apart */
+    HEAD_MOST = 64, /* of the bytes before the body of an instance or array */
+    CHUNK = 1 << 20
 };
 
 const char *const kind_names[KINDS] = {"strings", "loaded classes", "stack frames",  "stack traces",     "other records",
                                        "classes", "instances",      "object arrays", "primitive arrays", "roots"};
 const char *const kind_keys[KINDS] = {"strings", "loaded_classes", "frames",        "traces",           "other_records",
                                       "classes", "instances",      "object_arrays", "primitive_arrays", "roots"};
+
+/* Objects that the check counted and that are read one by one: those up to `at` were handed out. */
+struct run {
+    uint64_t from, at, end;       /* offsets in the dump; all 0 for none */
+    const uint8_t *bytes;         /* some of the dump, */
+    uint64_t bytes_at, bytes_end; /* and their offsets */
+};
 
 /* Sub-records that can be sought by their offset in the same way. */
 struct stretches {
@@ -41,11 +49,12 @@ struct stretches {
 
 struct joining {
     struct diff *diff;
-    uint64_t apart_until[SIDES]; /* objects before this offset are read one by one */
+    struct run runs[SIDES];
     struct table waiting;
     struct stretches stretches[SIDES];
     struct tallies tallies;
-    uint64_t seed; /* of digests */
+    uint64_t seed;    /* of digests */
+    size_t last_kept; /* once no more differences are kept: the one with the highest offset */
     bool out_of_memory, has_failed;
 };
 
@@ -114,14 +123,58 @@ static bool fail(struct joining *j, unsigned side)
     return false;
 }
 
+/* Up to CHUNK bytes of an item from a byte on, which is not its last: of the last item of the side. NULL if that failed. */
+static const uint8_t *bytes_of(struct joining *j, unsigned side, const struct hprof_item *item, uint64_t from, size_t *size)
+{
+    struct run *run = &j->runs[side];
+    const uint64_t at = item->offset + from;
+    const bool is_in_run = run->end != 0;
+    uint64_t left = compared_to(item) - from;
+    int64_t n;
+
+    if (!is_in_run || at < run->bytes_at || at >= run->bytes_end || run->bytes_end - at < (left < CHUNK ? left : CHUNK)) {
+        n = hprof_bytes(j->diff->sides[side].reader, is_in_run ? at - run->from : from, CHUNK, &run->bytes);
+        if (n <= 0) {
+            fail(j, side);
+            return NULL;
+        }
+        run->bytes_at = at;
+        run->bytes_end = at + (uint64_t)n;
+    }
+    if (left > run->bytes_end - at)
+        left = run->bytes_end - at;
+    *size = (size_t)left;
+    return run->bytes + (at - run->bytes_at);
+}
+
+/* The next object of a run. */
+static bool next_object(struct joining *j, unsigned side, struct hprof_item *item)
+{
+    struct hprof_reader *reader = j->diff->sides[side].reader;
+    struct run *run = &j->runs[side];
+    const uint8_t *bytes;
+    size_t size;
+
+    item->offset = run->at;
+    item->head = 0;
+    item->body = run->end - run->at < HEAD_MOST ? run->end - run->at : HEAD_MOST;
+    bytes = bytes_of(j, side, item, 0, &size);
+    if (bytes == NULL || hprof_counted_object(reader, bytes, size, item) != 1)
+        return fail(j, side);
+    run->at += item->size;
+    return true;
+}
+
 /* The next item of a side that is compared, or a run of objects. False at the end, or if it failed. */
 static bool next_item(struct joining *j, unsigned side, struct hprof_item *item, struct hprof_counted *counted)
 {
     struct side *s = &j->diff->sides[side];
     int result;
 
-    while ((result = item->offset + item->size < j->apart_until[side] ? hprof_next(s->reader, item)
-                                                                      : hprof_next_counted(s->reader, item, counted)) == 1) {
+    if (j->runs[side].at < j->runs[side].end)
+        return next_object(j, side, item);
+    j->runs[side].end = 0;
+    while ((result = hprof_next_counted(s->reader, item, counted)) == 1) {
         if (item->kind == HPROF_ITEM_DAMAGE)
             s->damage += item->size;
         else if (item->kind != HPROF_ITEM_RECORD || (!is_heap_record(item) && item->tag != TAG_HEAP_DUMP_END))
@@ -130,14 +183,11 @@ static bool next_item(struct joining *j, unsigned side, struct hprof_item *item,
     return result < 0 ? fail(j, side) : false;
 }
 
-/* Goes back to the first object of a run. */
-static bool take_apart(struct joining *j, unsigned side, struct hprof_item *item, struct hprof_counted *counted)
+/* The first object of a run. */
+static bool take_apart(struct joining *j, unsigned side, struct hprof_item *item)
 {
-    if (hprof_seek(j->diff->sides[side].reader, item) != 1)
-        return fail(j, side);
-    j->apart_until[side] = item->offset + item->size;
-    item->size = 0;
-    return next_item(j, side, item, counted);
+    j->runs[side] = (struct run){.from = item->offset, .at = item->offset, .end = item->offset + item->size};
+    return next_object(j, side, item);
 }
 
 /* ---- Digests ----------------------------------------------------------------------------------------------------- */
@@ -152,10 +202,10 @@ static uint64_t digest_of(struct joining *j, unsigned side, const struct hprof_i
 {
     uint64_t h = mix(j->seed, compared_to(item)), at = compared_from(item), word;
     const uint8_t *bytes;
-    int64_t n;
+    size_t size;
 
-    while (at < compared_to(item) && (n = hprof_bytes(j->diff->sides[side].reader, at, CHUNK, &bytes)) > 0) {
-        size_t i = 0, size = (size_t)n;
+    while (at < compared_to(item) && (bytes = bytes_of(j, side, item, at, &size)) != NULL) {
+        size_t i = 0;
 
         for (; i + sizeof word <= size; i += sizeof word) {
             memcpy(&word, bytes + i, sizeof word);
@@ -166,8 +216,6 @@ static uint64_t digest_of(struct joining *j, unsigned side, const struct hprof_i
         h = mix(h, word);
         at += size;
     }
-    if (at < compared_to(item))
-        fail(j, side);
     return mix(h, item->tag);
 }
 
@@ -176,18 +224,17 @@ static bool is_same(struct joining *j, const struct hprof_item items[SIDES])
 {
     uint64_t at = compared_from(&items[0]);
     const uint8_t *bytes[SIDES];
+    size_t size[SIDES];
 
     if (items[0].tag != items[1].tag || compared_to(&items[0]) != compared_to(&items[1]))
         return false;
     while (at < compared_to(&items[0])) {
-        int64_t n[SIDES];
-
         for (unsigned side = 0; side < SIDES; side++) {
-            n[side] = hprof_bytes(j->diff->sides[side].reader, at, CHUNK, &bytes[side]);
-            if (n[side] <= 0)
-                return fail(j, side);
+            bytes[side] = bytes_of(j, side, &items[side], at, &size[side]);
+            if (bytes[side] == NULL)
+                return false;
         }
-        size_t both = (size_t)(n[0] < n[1] ? n[0] : n[1]);
+        size_t both = size[0] < size[1] ? size[0] : size[1];
         if (memcmp(bytes[0], bytes[1], both) != 0)
             return false;
         at += both;
@@ -238,31 +285,31 @@ static uint64_t class_of(const struct hprof_item *item)
     }
 }
 
+/* Without a digest. */
 static struct entry entry_of(struct joining *j, unsigned side, const struct hprof_item *item)
 {
     enum kind kind = kind_of(item);
-    struct entry e = {.id = kind == KIND_TRACES ? item->trace_serial : item->id,
-                      .digest = digest_of(j, side, item),
-                      .offset = item->offset,
-                      .class_id = class_of(item),
-                      .heap_dump = item->kind == HPROF_ITEM_SUBRECORD ? (uint32_t)item->heap_dump : 0,
-                      .stretch = stretch_of(j, side, item),
-                      .kind = (uint8_t)kind,
-                      .side = (uint8_t)side};
 
-    if (!has_id(kind))
-        e.id = e.digest;
-    return e;
+    return (struct entry){.id = kind == KIND_TRACES ? item->trace_serial : item->id,
+                          .offset = item->offset,
+                          .class_id = class_of(item),
+                          .heap_dump = item->kind == HPROF_ITEM_SUBRECORD ? (uint32_t)item->heap_dump : 0,
+                          .stretch = stretch_of(j, side, item),
+                          .kind = (uint8_t)kind,
+                          .side = (uint8_t)side};
+}
+
+static int compare_offsets(const uint64_t a[SIDES], const uint64_t b[SIDES])
+{
+    for (unsigned side = 0; side < SIDES; side++)
+        if (a[side] != b[side])
+            return a[side] < b[side] ? -1 : 1;
+    return 0;
 }
 
 static int compare_differences(const void *a, const void *b)
 {
-    const struct difference *one = a, *other = b;
-
-    for (unsigned side = 0; side < SIDES; side++)
-        if (one->offsets[side] != other->offsets[side])
-            return one->offsets[side] < other->offsets[side] ? -1 : 1;
-    return 0;
+    return compare_offsets(((const struct difference *)a)->offsets, ((const struct difference *)b)->offsets);
 }
 
 /* Keeps the first ones by their offsets. */
@@ -270,27 +317,26 @@ static void keep_difference(struct joining *j, const struct entry *a, const stru
 {
     struct diff *d = j->diff;
     const struct entry *entries[SIDES] = {a, b}, *any = a != NULL ? a : b;
-    struct difference difference = {.kind = (enum kind)any->kind, .id = any->id};
+    const uint64_t offsets[SIDES] = {a != NULL ? a->offset : HPROF_NO_OFFSET, b != NULL ? b->offset : HPROF_NO_OFFSET};
+    const bool is_full = d->difference_count == d->difference_most;
+    struct difference *to = &d->differences[is_full ? j->last_kept : d->difference_count];
 
+    if (is_full && (d->difference_most == 0 || compare_offsets(offsets, to->offsets) >= 0))
+        return;
+    *to = (struct difference){.kind = (enum kind)any->kind, .id = any->id, .offsets = {offsets[0], offsets[1]}};
     for (unsigned side = 0; side < SIDES; side++) {
-        difference.offsets[side] = entries[side] != NULL ? entries[side]->offset : HPROF_NO_OFFSET;
         if (entries[side] != NULL) {
-            difference.items[side] = j->stretches[side].firsts[entries[side]->stretch];
-            difference.items[side].offset = entries[side]->offset;
+            to->items[side] = j->stretches[side].firsts[entries[side]->stretch];
+            to->items[side].offset = offsets[side];
         }
     }
-    if (d->difference_count == d->difference_most) {
-        size_t last = 0;
-
-        for (size_t i = 1; i < d->difference_count; i++)
-            if (compare_differences(&d->differences[i], &d->differences[last]) > 0)
-                last = i;
-        if (d->difference_most == 0 || compare_differences(&difference, &d->differences[last]) >= 0)
-            return;
-        d->differences[last] = difference;
-    } else {
-        d->differences[d->difference_count++] = difference;
-    }
+    d->difference_count += !is_full;
+    if (d->difference_count < d->difference_most)
+        return;
+    j->last_kept = 0;
+    for (size_t i = 1; i < d->difference_count; i++)
+        if (compare_differences(&d->differences[i], &d->differences[j->last_kept]) > 0)
+            j->last_kept = i;
 }
 
 static void count_same(struct joining *j, const struct entry *e, uint32_t number)
@@ -333,15 +379,48 @@ static bool have_same_key(const struct hprof_item *a, const struct hprof_item *b
            (kind != KIND_TRACES || a->trace_serial == b->trace_serial);
 }
 
-/* Pairs the item with one of the other side that waits, or lets it wait. */
-static void look_for_other(struct joining *j, unsigned side, const struct hprof_item *item)
+static struct entry digested_entry_of(struct joining *j, unsigned side, const struct hprof_item *item)
 {
     struct entry e = entry_of(j, side, item);
 
-    if (table_take(&j->waiting, &e))
-        count_same(j, &e, 1);
-    else
-        j->out_of_memory |= !table_add(&j->waiting, &e);
+    e.digest = digest_of(j, side, item);
+    if (!has_id((enum kind)e.kind))
+        e.id = e.digest;
+    return e;
+}
+
+/* Pairs the item with one of the other side that waits. */
+static bool take_other(struct joining *j, const struct entry *e)
+{
+    if (!table_take(&j->waiting, e))
+        return false;
+    count_same(j, e, 1);
+    return true;
+}
+
+/* Pairs the item with one of the other side that waits, or lets it wait. */
+static void look_for_other(struct joining *j, const struct entry *e)
+{
+    if (!take_other(j, e))
+        j->out_of_memory |= !table_add(&j->waiting, e);
+}
+
+/* Two items with other keys. If the other side had one of them before, it is ahead, and only the side of that item goes on, so that
+ * both are in step again. */
+static void compare_out_of_step(struct joining *j, const struct hprof_item items[SIDES], bool is_done[SIDES])
+{
+    struct entry entries[SIDES];
+
+    for (unsigned side = 0; side < SIDES; side++) {
+        entries[side] = digested_entry_of(j, side, &items[side]);
+        is_done[side] = take_other(j, &entries[side]);
+    }
+    if (is_done[0] || is_done[1])
+        return;
+    for (unsigned side = 0; side < SIDES; side++) {
+        look_for_other(j, &entries[side]);
+        is_done[side] = true;
+    }
 }
 
 /* What is left when all that is the same has gone: of several with the same key, the first of A and the first of B are a pair. */
@@ -377,8 +456,11 @@ static void compare_in_step(struct joining *j, const struct hprof_item items[SID
 
         count_same(j, &e, 1);
     } else if (items[0].kind == HPROF_ITEM_RECORD) {
-        look_for_other(j, 0, &items[0]);
-        look_for_other(j, 1, &items[1]);
+        for (unsigned side = 0; side < SIDES; side++) {
+            struct entry e = digested_entry_of(j, side, &items[side]);
+
+            look_for_other(j, &e);
+        }
     } else if (!j->has_failed) {
         struct entry a = entry_of(j, 0, &items[0]), b = entry_of(j, 1, &items[1]);
 
@@ -406,29 +488,34 @@ static void join(struct joining *j)
 {
     struct hprof_item items[SIDES];
     struct hprof_counted counted[SIDES];
-    bool has[SIDES] = {true, true};
+    bool has[SIDES] = {true, true}, is_done[SIDES] = {true, true};
 
     for (unsigned side = 0; side < SIDES; side++) {
         hprof_item_init(&items[side]);
         hprof_counted_init(&counted[side]);
     }
     while ((has[0] || has[1]) && !j->has_failed && !j->out_of_memory) {
-        for (unsigned side = 0; side < SIDES; side++)
-            has[side] = has[side] && next_item(j, side, &items[side], &counted[side]);
+        for (unsigned side = 0; side < SIDES; side++) {
+            if (is_done[side])
+                has[side] = has[side] && next_item(j, side, &items[side], &counted[side]);
+            is_done[side] = true;
+        }
         if (has[0] && has[1] && runs_are_same(j, items, &counted[0]))
             continue;
         for (unsigned side = 0; side < SIDES; side++)
             if (has[side] && items[side].kind == HPROF_ITEM_OBJECTS)
-                has[side] = take_apart(j, side, &items[side], &counted[side]);
+                has[side] = take_apart(j, side, &items[side]);
         if (j->has_failed)
             break;
         if (has[0] && has[1] && have_same_key(&items[0], &items[1])) {
             compare_in_step(j, items);
-            continue;
+        } else if (has[0] && has[1]) {
+            compare_out_of_step(j, items, is_done);
+        } else if (has[0] || has[1]) {
+            struct entry e = digested_entry_of(j, has[0] ? 0 : 1, &items[has[0] ? 0 : 1]);
+
+            look_for_other(j, &e);
         }
-        for (unsigned side = 0; side < SIDES; side++)
-            if (has[side])
-                look_for_other(j, side, &items[side]);
     }
     if (!j->has_failed && !j->out_of_memory)
         count_rest(j);

@@ -159,9 +159,15 @@ static inline void hprof_counted_init(struct hprof_counted *counted)
  * Many objects are not counted. */
 int hprof_next_counted(struct hprof_reader *reader, struct hprof_item *item, struct hprof_counted *counted);
 
-/* Gives up to `want` bytes of the body of the last item, from the byte `from` on. Returns how many there are at *bytes until the
- * next call for this reader: fewer at the end of the body, and at most 1 MiB unless the dump is in memory, where nothing is
- * copied. Of a pipe, `from` must not decrease by more than 1 MiB. Below 0: it failed. */
+/* Of objects that hprof_next_counted() passed, as hprof_bytes() gives them: the instance or array at `bytes`, of which `size` are
+ * there. Its kind, tag, size, head, body, trace_serial, elements, element_type, id and class_id go to `item`, whose other members
+ * stay: those of the objects fit, but for the offset. 0: there are fewer bytes than those before its body. */
+int hprof_counted_object(struct hprof_reader *reader, const uint8_t *bytes, size_t size, struct hprof_item *item);
+
+/* Gives up to `want` bytes of the body of the last item, from the byte `from` on. Returns how many there are at *bytes: fewer at
+ * the end of the body, and at most 1 MiB unless the dump is in memory, where nothing is copied. They stay until this reader reads
+ * again; to look up names, classes and fields, it does not. Of a pipe, `from` must not decrease by more than 1 MiB. Below 0: it
+ * failed. */
 int64_t hprof_body(struct hprof_reader *reader, uint64_t from, size_t want, const uint8_t **bytes);
 
 /* The same of all bytes of the last item, from the tag on. Of a sub-record in parts, there are head + body bytes. */

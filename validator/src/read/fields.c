@@ -1,37 +1,87 @@
 /* The fields of a record or sub-record that an item has, and what the record defines. */
+#include <stddef.h>
+
+#include "base/versioned.h"
+#include "format/tags.h"
 #include "read/reader.h"
+
+bool read_object_fields(const uint8_t *p, size_t n, unsigned id_size, struct hprof_item *item)
+{
+    struct cursor c = {p + 1, p + n};
+    struct INSTANCE_DUMP instance;
+    struct OBJECT_ARRAY_DUMP array;
+    struct PRIMITIVE_ARRAY_DUMP primitives;
+
+    switch (*p) {
+    case SUB_INSTANCE_DUMP:
+        if (!read_INSTANCE_DUMP(&c, id_size, &instance))
+            return false;
+        item->id = instance.object_id;
+        item->trace_serial = instance.trace_serial;
+        item->class_id = instance.class_id;
+        item->elements = 0;
+        item->element_type = 0;
+        item->body = instance.bytes;
+        break;
+    case SUB_OBJECT_ARRAY_DUMP:
+        if (!read_OBJECT_ARRAY_DUMP(&c, id_size, &array))
+            return false;
+        item->id = array.object_id;
+        item->trace_serial = array.trace_serial;
+        item->class_id = array.class_id;
+        item->elements = array.elements;
+        item->element_type = TYPE_OBJECT;
+        item->body = (uint64_t)array.elements * id_size;
+        break;
+    case SUB_PRIMITIVE_ARRAY_DUMP:
+        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &primitives))
+            return false;
+        item->id = primitives.object_id;
+        item->trace_serial = primitives.trace_serial;
+        item->class_id = 0;
+        item->elements = primitives.elements;
+        item->element_type = primitives.type;
+        item->body = (uint64_t)primitives.elements * type_size(primitives.type, id_size);
+        break;
+    default:
+        return false;
+    }
+    item->tag = *p;
+    item->head = (uint64_t)(c.at - p);
+    item->size = item->head + item->body;
+    return true;
+}
+
+int hprof_counted_object(struct hprof_reader *r, const uint8_t *bytes, size_t size, struct hprof_item *item)
+{
+    if (reader_ready(r))
+        return reader_ready(r);
+    if (!item || item->struct_size < offsetof(struct hprof_item, class_id) + sizeof item->class_id)
+        return reader_fail(r, HPROF_USAGE, not_initialised);
+    if (size && (!is_object_tag(*bytes) || *bytes == SUB_CLASS_DUMP))
+        return reader_fail(r, HPROF_USAGE, "these bytes are no instance and no array");
+    if (!size || !read_object_fields(bytes, size, r->dump->id_size, item))
+        return 0;
+    item->kind = HPROF_ITEM_SUBRECORD;
+    return 1;
+}
 
 void read_subrecord_fields(struct hprof_reader *r, const uint8_t *p, size_t n)
 {
     const unsigned id_size = r->dump->id_size;
     struct cursor c = {p + 1, p + n};
     struct hprof_item *item = &r->item;
+    const uint64_t size = item->size; /* what the check made of it */
 
     item->tag = *p;
     switch (*p) {
-    case SUB_INSTANCE_DUMP: {
-        struct INSTANCE_DUMP s;
-
-        if (read_INSTANCE_DUMP(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->trace_serial = s.trace_serial;
-            item->class_id = s.class_id;
-        }
-        break;
-    }
-    case SUB_OBJECT_ARRAY_DUMP: {
-        struct OBJECT_ARRAY_DUMP s;
-
-        if (read_OBJECT_ARRAY_DUMP(&c, id_size, &s)) {
-            item->id = s.object_id;
-            item->trace_serial = s.trace_serial;
-            item->class_id = s.class_id;
-            item->elements = s.elements;
-            item->element_type = TYPE_OBJECT;
-        }
-        break;
-    }
+    case SUB_INSTANCE_DUMP:
+    case SUB_OBJECT_ARRAY_DUMP:
     case SUB_PRIMITIVE_ARRAY_DUMP:
+        if (read_object_fields(p, n, id_size, item))
+            c.at = p + item->head;
+        item->size = size;
+        break;
     case SUB_PRIMITIVE_ARRAY_NODATA: {
         struct PRIMITIVE_ARRAY_DUMP s;
 

@@ -30,13 +30,18 @@ size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n)
 
 /* ---- Jumps ---- */
 
-/* Whether a jump begins at the next item; *index is its index. */
-static bool jump_is_here(const struct hprof_reader *r, size_t *index)
+/* Whether a jump begins at the next item; *index is then its index. */
+static bool jump_is_here(struct hprof_reader *r, size_t *index)
 {
     const struct jumps *jumps = &r->dump->jumps;
+    const uint64_t at = r->next.at;
 
-    *index = jumps->list.count ? jumps_find(jumps, r->next.at) : 0;
-    return jumps_at(jumps, *index).from == r->next.at;
+    if (r->clear_from <= at && at < r->clear_to)
+        return false;
+    *index = jumps_find(jumps, at);
+    r->clear_from = at;
+    r->clear_to = jumps_at(jumps, *index).from;
+    return r->clear_to == at;
 }
 
 /* ---- Items ---- */
@@ -190,6 +195,26 @@ static int read_subrecord(struct hprof_reader *r)
     return reader_check(r) ? reader_check(r) : read_damage(r, UINT64_MAX, wrong);
 }
 
+/* What read_subrecord() does with nearly all instances and arrays: the head is in memory, and no jump begins there. False if this
+ * is another item. */
+static bool read_object(struct hprof_reader *r)
+{
+    const struct reading *next = &r->next;
+    const uint64_t at = next->at, ahead = at - r->in.offset;
+    const size_t there = (size_t)(r->in.end - r->in.at);
+
+    if (at < r->clear_from || at >= r->clear_to || at >= next->heap_end || at < r->in.offset || ahead >= there || next->is_over)
+        return false;
+    begin_item(r, HPROF_ITEM_SUBRECORD, 0);
+    if (!read_object_fields(r->in.at + ahead, there - (size_t)ahead, r->dump->id_size, &r->item) ||
+        (r->item.tag == SUB_PRIMITIVE_ARRAY_DUMP && !type_is_primitive(r->item.element_type)) ||
+        r->item.size > next->heap_end - at || r->item.size > r->dump->size - at)
+        return false;
+    input_advance(&r->in, (size_t)ahead);
+    r->next.at += r->item.size;
+    return true;
+}
+
 bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 {
     size_t jump;
@@ -286,18 +311,23 @@ int read_next(struct hprof_reader *r)
     int result = 0;
 
     drop_joined(r);
+    if (read_object(r))
+        return 1;
     while (!result && !r->next.is_over) {
         if (r->next.heap_end && r->next.at >= r->next.heap_end)
             r->next.heap_end = 0;
         if (reader_see(r, r->next.at, 1) == 0)
             return miss_bytes(r);
-        size_t index;
+        size_t index = 0;
         bool jumps = jump_is_here(r, &index);
-        struct jump jump = jumps_at(&r->dump->jumps, index);
 
-        if (jumps && jump.from == jump.to && jump.failed) { /* the record of these sub-records ends here */
-            r->next.heap_end = 0;
-            jumps = false;
+        if (jumps) {
+            struct jump jump = jumps_at(&r->dump->jumps, index);
+
+            if (jump.from == jump.to && jump.failed) { /* the record of these sub-records ends here */
+                r->next.heap_end = 0;
+                jumps = false;
+            }
         }
         result = jumps ? follow_jump(r, index) : r->next.heap_end ? read_subrecord(r) : read_record(r);
         if (!result && !jumps)

@@ -95,8 +95,9 @@ struct hprof_reader {
     struct input in;
     bool is_open;
     struct reading next;
-    struct hprof_item item; /* the last one; `kind` is 0 for none */
-    uint8_t *joined;        /* its bytes, if it crosses segments; else NULL */
+    uint64_t clear_from, clear_to; /* no jump begins at these offsets but the last */
+    struct hprof_item item;        /* the last one; `kind` is 0 for none */
+    uint8_t *joined;               /* its bytes, if it crosses segments; else NULL */
     size_t joined_size;
     struct known_class *cache[CLASS_CACHE]; /* of classes that were looked up */
     struct field_cursor fields;
@@ -123,6 +124,9 @@ bool read_subrecord_at(struct hprof_reader *r, const struct reading *where);
 size_t reader_see(struct hprof_reader *r, uint64_t offset, size_t n);
 
 /* ---- fields.c ---- */
+/* Of the instance or array at p, whose size is that of its head. False, without a change, if it is none or its head is not all
+ * there. */
+bool read_object_fields(const uint8_t *p, size_t n, unsigned id_size, struct hprof_item *item);
 /* Of the sub-record that starts at p and of which n bytes are there. */
 void read_subrecord_fields(struct hprof_reader *r, const uint8_t *p, size_t n);
 /* Of the record at in.at, of which `there` bytes are there. */
