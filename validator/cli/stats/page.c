@@ -20,8 +20,9 @@ struct page {
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
-/* Text of the dump: control characters are escaped, as in all reports, and then what HTML would read. */
-static void put_text(FILE *out, const char *text)
+/* Text of the dump: control characters are escaped, as in all reports, and then what HTML would read. A line may break after one
+ * of some characters. */
+static void put_broken_text(FILE *out, const char *text, const char *breaks)
 {
     char safe[4096];
 
@@ -43,7 +44,21 @@ static void put_text(FILE *out, const char *text)
         default:
             putc(*c, out);
         }
+        if (strchr(breaks, *c) != NULL)
+            fputs("<wbr>", out);
     }
+}
+
+static void put_text(FILE *out, const char *text)
+{
+    put_broken_text(out, text, "");
+}
+
+static void put_name(FILE *out, const char *name)
+{
+    fputs("<td class=name>", out);
+    put_broken_text(out, name, "._$");
+    fputs("</td>", out);
 }
 
 static void put_number(FILE *out, uint64_t number)
@@ -197,7 +212,8 @@ static void put_kind(const struct page *p, const char *name, const struct tally_
 {
     if (tally->number == 0)
         return;
-    fprintf(p->out, "<tr><td class=name>%s</td>", name);
+    fputs("<tr>", p->out);
+    put_name(p->out, name);
     put_number(p->out, tally->number);
     put_number(p->out, tally->bytes);
     put_bar(p->out, tally->bytes, p->stats->summary.bytes);
@@ -206,9 +222,8 @@ static void put_kind(const struct page *p, const char *name, const struct tally_
 
 static void put_kinds(const struct page *p)
 {
-    begin_table(
-        p->out, "kinds", "Kinds of records and sub-records",
-        "<th>kind</th><th class=n>number</th><th class=n>bytes</th><th class=n>share of the dump</th><th class=bar></th>");
+    begin_table(p->out, "kinds", "Kinds of records and sub-records",
+                "<th>kind</th><th class=n>number</th><th class=n>bytes</th><th class=n>share</th><th class=bar></th>");
     for (unsigned tag = 0; tag < 256; tag++)
         put_kind(p, hprof_record_name((uint8_t)tag) != NULL ? hprof_record_name((uint8_t)tag) : "undefined record",
                  &p->stats->records[tag]);
@@ -248,11 +263,10 @@ static void put_some_classes(const struct page *p, const struct class_stats *con
         uint64_t bytes = classes[i]->instance_bytes + classes[i]->array_bytes;
 
         snprintf(unknown, sizeof unknown, "class 0x%" PRIx64 " without a name", classes[i]->id);
-        fputs("<tr><td class=name>", p->out);
-        put_text(p->out, classes[i]->name != NULL ? classes[i]->name
+        fputs("<tr>", p->out);
+        put_name(p->out, classes[i]->name != NULL ? classes[i]->name
                          : classes[i]->id != 0    ? unknown
                                                   : "classes that are not defined");
-        fputs("</td>", p->out);
         put_number(p->out, objects_of(classes[i]));
         put_number(p->out, bytes);
         put_bar(p->out, by_number ? objects_of(classes[i]) : bytes, all);
