@@ -206,7 +206,7 @@ static bool can_repair(const struct report *report, size_t rule)
     const struct hprof_summary *s = &report->summary;
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & (HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_ASCII)) == 0 &&
-               (s->version[0] != '\0' || (s->transfer & HPROF_TRANSFER_TEXT_BEFORE) != 0); /* else gzip was transferred */
+               (s->version[0] != '\0' || (s->transfer & (HPROF_TRANSFER_TEXT_BEFORE | HPROF_TRANSFER_GZIP)) != 0); /* a dump */
     if (s->header_lost)
         return true;
     if (!has_content(report) && !may_have_more(s))

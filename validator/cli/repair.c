@@ -85,7 +85,8 @@ static int on_class_loss(void *context, const struct hprof_class_loss *loss)
 static void print_undone(FILE *out, const struct hprof_repair_result *repair)
 {
     if (repair->text_before > 0)
-        fprintf(out, "left out: %" PRIu64 " bytes of text before the header\n", repair->text_before);
+        fprintf(out, "left out: %" PRIu64 " bytes of text before the %s\n", repair->text_before,
+                repair->undone & HPROF_TRANSFER_GZIP ? "gzip file" : "header");
     if (repair->undone & HPROF_TRANSFER_CRLF)
         fputs("undone: each LF had become CR LF\n", out);
     if (repair->undone & HPROF_TRANSFER_LATIN1)

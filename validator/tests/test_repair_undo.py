@@ -77,12 +77,70 @@ def test_the_check_says_what_happened_and_what_to_do(transfer: str, tmp_path: Pa
     assert f"  likely: {CAUSES[transfer]}\n  {word}: hprof-validate --repair fixed.hprof changed\n" in out
 
 
-def test_a_gzip_file_that_was_transferred_as_latin1_is_named(tmp_path: Path) -> None:
-    """iconv undoes that; --repair does not, and so is not offered."""
-    (tmp_path / "changed").write_bytes(gzip.compress(gold.read(SOURCE, "jdk17"), 1).decode("latin-1").encode())
+MIB = 1 << 20
+
+
+def as_hotspot(data: bytes) -> bytes:
+    """A member for each MiB."""
+    return b"".join(gzip.compress(data[at : at + MIB], 1) for at in range(0, len(data), MIB))
+
+
+@pytest.mark.parametrize("pack", [lambda data: gzip.compress(data, 1), as_hotspot], ids=["one member", "members"])
+@pytest.mark.parametrize("transfer", TRANSFERS)
+def test_a_transfer_of_a_gzip_file_is_undone_exactly(transfer: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    """From a file, and from a pipe, and where the dump was transferred, too, before it was compressed."""
+    data = gold.read(SOURCE, "jdk17")
+    changed = TRANSFERS[transfer](pack(data))
+    (tmp_path / "changed").write_bytes(changed)
+    (tmp_path / "twice").write_bytes(TRANSFERS[transfer](pack(TRANSFERS["crlf"](data))))
+    for arguments, stdin in ((["changed"], b""), (["-"], changed), (["twice"], b"")):
+        done = run("--format", "json", "--repair", "copy", *arguments, cwd=tmp_path, stdin=stdin)
+        assert done.status == 0, done.err
+        assert (tmp_path / "copy").read_bytes() == data
+        assert undone(done.out) == {*transfer.split(", "), *(["crlf"] if arguments == ["twice"] else [])}
+
+
+@pytest.mark.parametrize("transfer", CAUSES)
+def test_a_gzip_file_that_was_transferred_is_named(transfer: str, tmp_path: Path) -> None:
+    (tmp_path / "changed").write_bytes(TRANSFERS[transfer](as_hotspot(gold.read(SOURCE, "jdk17"))))
     out = run("changed", cwd=tmp_path).out
-    assert "iconv -f UTF-8 -t ISO-8859-1 undoes exactly" in out
-    assert "--repair" not in out
+    assert f"  likely: {CAUSES[transfer]}\n  try: hprof-validate --repair fixed.hprof changed\n" in out
+    found = [
+        report_one("--profile", "auto", *arguments, stdin=stdin, cwd=tmp_path)
+        for arguments, stdin in ((["changed"], b""), (["-"], (tmp_path / "changed").read_bytes()))
+    ]
+    assert [one["hint"] for one in found] == 2 * [CAUSES[transfer]]
+
+
+def test_a_gzip_file_is_undone_that_was_damaged_before_the_transfer(tmp_path: Path) -> None:
+    """The copy then is that of the damaged file, read once."""
+    whole = gzip.compress(gold.read(SOURCE, "jdk17"), 1)
+    at = len(whole) * 5 // 6
+    for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]):
+        (tmp_path / "changed").write_bytes(TRANSFERS["crlf"](damaged))
+        assert run("--repair", "copy", "changed", cwd=tmp_path).status == 0
+        assert run("--repair", "other", "-", cwd=tmp_path, stdin=damaged).status == 0
+        assert (tmp_path / "copy").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def stored(data: bytes) -> bytes:
+    """A gzip file whose bytes are those of the dump."""
+    return gzip.compress(data, 0)
+
+
+def test_nothing_is_undone_in_a_gzip_file_that_was_not_transferred(tmp_path: Path) -> None:
+    """Each LF of the file follows a CR, in strings. It is valid; or its checksum is wrong, and it can be read twice."""
+    lines = b"".join(b"\x01\0\0\0\0\0\0\0\x0c" + (0x1000 * i).to_bytes(8, "big") + b"ab\r\n" for i in range(1, 50))
+    whole = dump(instance(0x20, OBJECT))
+    data = whole[:31] + lines + whole[31:]
+    packed = next(one for one in (b"\x1f\x8b\x08\0" + n.to_bytes(4, "big") + stored(data)[8:] for n in range(99)) if b"\n" in one)
+    assert packed.replace(b"\r\n", b"").count(b"\n") == 0
+    (tmp_path / "dump").write_bytes(packed)
+    (tmp_path / "wrong").write_bytes(packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:])
+    for arguments, stdin in ((["dump"], b""), (["-"], packed), (["wrong"], b"")):
+        done = run("--format", "json", "--repair", "copy", *arguments, cwd=tmp_path, stdin=stdin)
+        assert (done.status, undone(done.out)) == (0, set()), done.err
+        assert (tmp_path / "copy").read_bytes() == data
 
 
 def test_a_dump_that_was_compressed_twice_is_named(tmp_path: Path) -> None:
@@ -181,8 +239,11 @@ def test_a_truncated_dump_whose_strings_have_replacement_characters_is_repaired(
     ],
 )
 @pytest.mark.parametrize("name", any_one(REAL))
-def test_lost_bits_cannot_be_undone(name: str, change: Callable[[int], int], what: str, why: str, tmp_path: Path) -> None:
-    data = bytes(map(change, gold.read(SOURCE, name)))
+@pytest.mark.parametrize("pack", [lambda data: data, as_hotspot], ids=["plain", "gzip"])
+def test_lost_bits_cannot_be_undone(
+    pack: Callable[[bytes], bytes], name: str, change: Callable[[int], int], what: str, why: str, tmp_path: Path
+) -> None:
+    data = bytes(map(change, pack(gold.read(SOURCE, name))))
     (tmp_path / "changed").write_bytes(data)
     out = run("changed", cwd=tmp_path).out
     assert f"likely: transferred as text: {what} and is lost; transfer the dump again" in out

@@ -214,6 +214,8 @@ static inline void hprof_source_init(struct hprof_source *source)
 #define HPROF_TRANSFER_SEVEN_BIT 8u
 #define HPROF_TRANSFER_REPLACED 16u
 #define HPROF_TRANSFER_ASCII 32u
+/* With others: they happened to the gzip file that holds the dump, not to the dump. */
+#define HPROF_TRANSFER_GZIP 64u
 
 /* ---- Checking --------------------------------------------------------------------------------------------------- */
 

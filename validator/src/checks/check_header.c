@@ -55,6 +55,7 @@ static void show_later_start(struct checker *ck, char *to, size_t size)
         snprintf(to, size, "; a dump begins at offset %zu", at);
         ck->run->sum.transfer |= HPROF_TRANSFER_TEXT_BEFORE;
     } else if (gzip_at != SIZE_MAX) {
+        ck->run->sum.transfer |= HPROF_TRANSFER_TEXT_BEFORE | HPROF_TRANSFER_GZIP;
         snprintf(to, size, "; a gzip file begins at offset %zu: 'tail -c +%zu' cuts off what precedes it", gzip_at,
                  gzip_at + 1);
     }

@@ -38,12 +38,26 @@ void look_for_text(struct engine *e)
     e->id_size_is_wrong = id_size_is_wrong(e->in.at, n);
 }
 
+static bool has_gzip_fault(const struct engine *e)
+{
+    static const enum rule rules[] = {RULE_GZ_001, RULE_GZ_002, RULE_GZ_003, RULE_GZ_004, RULE_GZ_005, RULE_GZ_006};
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        total += e->run.summary->totals[rules[i]];
+    return total > 0;
+}
+
 /* Called after reading: a dump without an error was not transferred as text, whatever its first bytes look like. */
 void conclude_transfer(struct engine *e)
 {
     struct counts *sum = &e->run.sum;
 
-    if (e->run.memory.exhausted || e->in.error || sum->sound_until >= sum->bytes)
+    if (e->run.memory.exhausted || e->in.error)
+        return;
+    if (has_gzip_fault(e))
+        sum->transfer |= e->in.transfer;
+    if (sum->sound_until >= sum->bytes)
         return;
     sum->transfer |= e->high_bytes ? e->transfer & ~(unsigned)TRANSFER_WITHOUT_HIGH_BYTES : e->transfer;
     if (!sum->transfer && e->was_transcoded)
@@ -357,7 +371,9 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.transfer & HPROF_TRANSFER_CRLF)
         return "transferred as text: each LF became CR LF, which can be undone exactly";
     if (e->run.sum.transfer & HPROF_TRANSFER_LATIN1)
-        return e->file.id_size ? LATIN1 "can be undone exactly" : LATIN1 "iconv -f UTF-8 -t ISO-8859-1 undoes exactly";
+        return e->file.id_size || (e->run.sum.transfer & HPROF_TRANSFER_GZIP) ? LATIN1 "can be undone exactly"
+                                                                              : LATIN1
+                   "iconv -f UTF-8 -t ISO-8859-1 undoes exactly";
     if (e->run.sum.transfer & HPROF_TRANSFER_SEVEN_BIT)
         return "transferred as text: the highest bit of each byte was cleared and is lost; transfer the dump again, in binary "
                "mode";

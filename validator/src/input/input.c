@@ -8,6 +8,7 @@
 
 #include "input/gunzip.h"
 #include "input/read_ahead.h"
+#include "input/transfer.h"
 
 enum {
     INFLATERS_MOST = 8,      /* then checking takes longer than inflating */
@@ -216,6 +217,49 @@ static bool begins_like_gzip(const uint8_t *bytes, uint64_t size)
     return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
+static void release_sample(struct input *in)
+{
+    memory_put(in->memory, in->sample, in->sample_capacity);
+    in->sample = NULL;
+    in->sample_capacity = 0;
+}
+
+/* Appends what follows the first n bytes to the sample, up to `most` bytes. Returns how many there are then; 0 without memory. */
+static size_t fill_sample(struct input *in, size_t n, size_t most)
+{
+    struct input_source ahead = in->source;
+    size_t first = n, more = 1, room;
+    void *sample = in->sample;
+
+    while (n < most && more) {
+        if (n == in->sample_capacity && !memory_grow(in->memory, &sample, &in->sample_capacity, n + 1, 1))
+            return 0;
+        in->sample = sample;
+        room = (in->sample_capacity < most ? in->sample_capacity : most) - n;
+        more = source_read(in->source.seekable ? &ahead : &in->source, in->sample + n, room);
+        n += more;
+    }
+    if (!in->source.seekable)
+        source_read_again(&in->source, in->sample + first, n - first);
+    return n;
+}
+
+/* What a transfer may have done to the compressed file, of which the first read is in the window. */
+static void look_for_transfer(struct input *in)
+{
+    size_t most = in->sizes.text_sample, n = window_size(in) < most ? window_size(in) : most;
+
+    in->sample = memory_get(in->memory, n);
+    if (!in->sample)
+        return;
+    in->sample_capacity = n;
+    memcpy(in->sample, in->at, n);
+    n = fill_sample(in, n, most);
+    in->transfer = transfer_of(in->sample, n);
+    if (in->source.seekable)
+        release_sample(in);
+}
+
 bool input_open(struct input *in, struct input_source source, size_t block, const struct sizes *sizes, struct memory *memory,
                 gzip_listener *on_fault, void *context)
 {
@@ -234,6 +278,9 @@ bool input_open(struct input *in, struct input_source source, size_t block, cons
 
     input_need(in, 2);
     if (begins_like_gzip(in->at, window_size(in))) {
+        look_for_transfer(in);
+        in->packed = in->at;
+        in->packed_end = in->end;
         in->gunzip = gunzip_open(&in->source, in->at, window_size(in), in->block, &in->sizes, memory, on_fault, context);
         empty_window(in, 0);
         in->compressed = true;
@@ -242,12 +289,24 @@ bool input_open(struct input *in, struct input_source source, size_t block, cons
     return in->error == 0 && !memory->exhausted;
 }
 
+void input_leave_compressed(struct input *in)
+{
+    if (!in->gunzip)
+        return;
+    gunzip_close(in->gunzip, in->memory);
+    in->gunzip = NULL;
+    in->compressed = false;
+    in->first = in->at = in->packed;
+    in->end = in->packed_end;
+}
+
 void input_close(struct input *in)
 {
     stop_thread(in);
     gunzip_close(in->gunzip, in->memory);
     memory_put(in->memory, in->buffer, in->capacity);
     memory_put(in->memory, in->history, in->history_capacity);
+    release_sample(in);
     in->history = NULL;
     in->history_capacity = 0;
     in->gunzip = NULL;

@@ -20,7 +20,8 @@ struct input {
     uint64_t offset;    /* of `at` in the dump */
     bool ended;         /* the dump ends at `end` */
     bool compressed;
-    int error; /* errno of a failed read, 0 for none; the stream then ends. ESTALE: the file became shorter */
+    unsigned transfer; /* HPROF_TRANSFER_*: what the first bytes of a compressed file look like */
+    int error;         /* errno of a failed read, 0 for none; the stream then ends. ESTALE: the file became shorter */
 
     /* private */
     struct memory *memory;
@@ -32,6 +33,9 @@ struct input {
     size_t block; /* bytes asked for at once, */
     size_t next;  /* and the next time: fewer after a seek, because often few are wanted before the next one */
     struct gunzip *gunzip;
+    const uint8_t *packed, *packed_end; /* the first bytes of a compressed file, in the buffer until the first read */
+    uint8_t *sample;                    /* the first bytes of a compressed pipe; else NULL */
+    size_t sample_capacity;
     uint8_t *history; /* the bytes before `first`, as many as input_go_back() may need; NULL for a plain file */
     size_t history_size, history_capacity;
     bool may_go_back;
@@ -50,6 +54,9 @@ struct input {
 bool input_open(struct input *in, struct input_source source, size_t block, const struct sizes *sizes, struct memory *memory,
                 gzip_listener *on_fault, void *context);
 void input_close(struct input *in);
+
+/* Before the first read: the bytes are those of the file itself, compressed or not. */
+void input_leave_compressed(struct input *in);
 
 /* Lets threads work ahead where that pays: one reads from a pipe or from gzip, and `threads` inflate members of a gzip file. */
 void input_allow_threads(struct input *in, unsigned threads);

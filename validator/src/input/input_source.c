@@ -144,10 +144,23 @@ static ssize_t read_callbacks(const struct input_source *s, uint8_t *to, size_t 
     return -1;
 }
 
+static size_t take_ahead(struct input_source *s, uint8_t *to, size_t n)
+{
+    if (n > s->ahead_count)
+        n = s->ahead_count;
+    memcpy(to, s->ahead, n);
+    s->ahead += n;
+    s->ahead_count -= n;
+    s->position += n;
+    return n;
+}
+
 size_t source_read(struct input_source *s, uint8_t *to, size_t n)
 {
     ssize_t got;
 
+    if (s->ahead_count)
+        return take_ahead(s, to, n);
     if (s->ended)
         return 0;
     got = has_callbacks(s) ? read_callbacks(s, to, n) : s->fd < 0 ? (ssize_t)read_memory(s, to, n) : read_descriptor(s, to, n);
@@ -167,6 +180,13 @@ void source_seek(struct input_source *s, uint64_t position)
 {
     s->position = position;
     s->ended = s->error != 0;
+}
+
+void source_read_again(struct input_source *s, const uint8_t *bytes, size_t n)
+{
+    s->position -= n;
+    s->ahead = bytes;
+    s->ahead_count = n;
 }
 
 size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n)

@@ -23,6 +23,8 @@ struct input_source {
     const uint8_t *bytes;
     uint64_t byte_count;
     struct hprof_source callbacks; /* if it has any */
+    const uint8_t *ahead;          /* bytes that were read ahead and come next */
+    size_t ahead_count;
 };
 
 struct input_source source_of_fd(int fd);
@@ -33,6 +35,9 @@ const char *source_of_callbacks(const struct hprof_source *callbacks, struct inp
 /* Up to n > 0 bytes, as many as one read gives. 0 at the end or after an error, and `ended` is then set. A file that grew
  * is read to its end as found. */
 size_t source_read(struct input_source *s, uint8_t *to, size_t n);
+
+/* The last n bytes that were read come next, from memory that must stay until then. */
+void source_read_again(struct input_source *s, const uint8_t *bytes, size_t n);
 
 /* Lets another thread read, and end a read that waits for a pipe: with source_wake() the source ends. False if that is not
  * possible: callbacks that cannot read at an offset are called by the thread of the caller alone.

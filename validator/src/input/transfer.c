@@ -10,8 +10,51 @@
 enum {
     LINE_ENDS_LEAST = 4,
     CHARACTERS_LEAST = 8,
-    SEVEN_BIT_LEAST = 4096 /* bytes: IDs, lengths and floats of a dump have bytes from 128 on much earlier */
+    SEVEN_BIT_LEAST = 4096, /* bytes: IDs, lengths and floats of a dump have bytes from 128 on much earlier */
+    TIMES_MOST = 4          /* that a file went the same way */
 };
+
+/* ---- Gzip --------------------------------------------------------------------------------------------------------- */
+
+/* Takes a transfer to characters of Latin-1 in UTF-8 back. Returns the new size; 0 if the bytes are not such characters. */
+static size_t take_back_latin1(uint8_t *p, size_t n)
+{
+    size_t made = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] < 0x80) {
+            p[made++] = p[i];
+        } else if ((p[i] == 0xc2 || p[i] == 0xc3) && (i + 1 == n || (p[i + 1] & 0xc0) == 0x80)) {
+            if (i + 1 < n)
+                p[made++] = (uint8_t)(p[i] << 6 | (p[i + 1] & 0x3f));
+            i++;
+        } else {
+            return 0;
+        }
+    }
+    return made;
+}
+
+/* No transfer changes the method or the flags. */
+bool transfer_begins_gzip(const uint8_t *p, size_t n)
+{
+    static const uint8_t without_high_bytes[][3] = {{0x1f, 0x8b & 0x7f, DEFLATE_METHOD}, {0x1f, '?', DEFLATE_METHOD}};
+    uint8_t head[GZIP_SIGN << TIMES_MOST];
+    size_t size = n < sizeof head ? n : sizeof head;
+
+    memcpy(head, p, size);
+    for (size_t i = 0; i < 2 && size >= GZIP_SIGN; i++)
+        if (memcmp(head, without_high_bytes[i], sizeof *without_high_bytes) == 0 && !(head[3] & RESERVED_FLAGS))
+            return true;
+    for (int times = 0; times <= TIMES_MOST && size >= GZIP_SIGN; times++) {
+        if (is_gzip_sign(head))
+            return true;
+        size = take_back_latin1(head, size);
+    }
+    return false;
+}
+
+/* ---- Where the dump begins ------------------------------------------------------------------------------------------ */
 
 size_t transfer_header(const uint8_t *p, size_t n)
 {
@@ -35,11 +78,23 @@ static bool is_no_text(uint8_t byte)
 
 size_t transfer_gzip(const uint8_t *p, size_t n)
 {
-    for (size_t i = 0; i + GZIP_SIGN <= n && !is_no_text(p[i]); i++)
-        if (i + 1 < n && p[i + 1] == 0x1f && i + 1 + GZIP_SIGN <= n && is_gzip_sign(p + i + 1))
+    for (size_t i = 0; i + 1 < n && !is_no_text(p[i]); i++)
+        if (p[i + 1] == 0x1f && transfer_begins_gzip(p + i + 1, n - (i + 1)))
             return i + 1;
     return SIZE_MAX;
 }
+
+size_t transfer_start(const uint8_t *p, size_t n)
+{
+    size_t header;
+
+    if (transfer_begins_gzip(p, n)) /* which may hold the text of a header, stored */
+        return 0;
+    header = transfer_header(p, n);
+    return header != SIZE_MAX ? header : transfer_gzip(p, n);
+}
+
+/* ---- What was changed ----------------------------------------------------------------------------------------------- */
 
 /* A transfer as text turns each LF into CR LF, so every LF follows a CR, which does not happen by chance. */
 static bool line_ends_were_changed(const uint8_t *p, size_t n)
@@ -83,7 +138,7 @@ bool has_high_byte(const uint8_t *p, size_t n)
 /* How bytes from 128 on were lost: where each became '?', there are many of these; else that is a byte like any other. */
 static unsigned loss_of_high_bytes(const uint8_t *p, size_t n)
 {
-    enum { OFTEN = 128 };
+    enum { OFTEN = 64 }; /* it is one byte of 128 in compressed data without the highest bits */
     size_t replaced = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -94,11 +149,14 @@ static unsigned loss_of_high_bytes(const uint8_t *p, size_t n)
 unsigned transfer_of(const uint8_t *p, size_t n)
 {
     static const char magic[] = "JAVA PROFILE ";
-    bool is_dump =
-        n >= SEVEN_BIT_LEAST && memcmp(p, magic, sizeof magic - 1) == 0; /* other files may have no high bytes at all */
+    bool is_gzip = transfer_begins_gzip(p, n);
+    /* Other files may have no high bytes at all. */
+    bool is_known = n >= SEVEN_BIT_LEAST && (is_gzip || memcmp(p, magic, sizeof magic - 1) == 0);
+    unsigned changes;
 
     if (find_file_kind(p, n).name) /* no dump, and text may be as it was written */
         return 0;
-    return (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
-           (is_dump && !has_high_byte(p, n) ? loss_of_high_bytes(p, n) : 0);
+    changes = (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
+              (is_known && !has_high_byte(p, n) ? loss_of_high_bytes(p, n) : 0);
+    return changes && is_gzip ? changes | HPROF_TRANSFER_GZIP : changes;
 }

@@ -172,15 +172,9 @@ static enum hprof_status copy_all_files(struct repair *r, struct input_source fr
     bool has_parts = r->asked.part_count > 0;
     enum hprof_status status;
 
-    if (r->in.compressed || !r->in.source.seekable || has_parts) {
-        input_allow_resume(&r->in);
-        if (!repair_spool(r))
-            return repair_failure(r);
-        if (has_parts && !parts_cut_overlap(r))
-            return repair_failure(r);
-        from = source_of_fd(r->to);
-    }
-    status = undo_transfer(r, &from);
+    status = find_dump(r, &from);
+    if (status == HPROF_VALID && has_parts && !parts_cut_overlap(r))
+        return repair_failure(r);
     if (status == HPROF_VALID)
         status = make_header(r, &from);
     if (status == HPROF_VALID)

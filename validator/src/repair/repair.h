@@ -116,6 +116,7 @@ struct repair {
     struct gzip_finding truncated; /* of the member that the end of the file truncates */
     bool lacks_trailer;            /* the gzip file ends within a trailer: no data is missing */
     uint64_t lost;                 /* bytes of the dump that could not be inflated, as far as known */
+    bool offsets_moved;            /* a transfer of the dump itself was undone, so gzip had other offsets */
 
     /* Where the check of the input did not go on at the end of a record or sub-record. */
     struct jumps jumps;
@@ -254,10 +255,16 @@ void repair_report_left(struct repair *r);
 /* Hands over the classes of which objects were left out, with what the copy has of them. */
 void repair_report_losses(struct repair *r);
 
+/* ---- find_dump.c ---- */
+
+/* Makes `*from` the dump: undoes transfers, and inflates what is compressed, into the copy. The copy is the input also if this is a
+ * stream, or parts follow. */
+enum hprof_status find_dump(struct repair *r, struct input_source *from);
+
 /* ---- undo.c ---- */
 
-/* Undoes what a transfer has done to the dump in `*from`: the file from which the copy is made, or the copy itself, as it was
- * inflated. Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else asked->failure says why. */
+/* Undoes what a transfer has done to the dump, or the gzip file, in `*from`: the file from which the copy is made, or the copy itself.
+ * Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else asked->failure says why. */
 enum hprof_status undo_transfer(struct repair *r, struct input_source *from);
 
 /* ---- make_header.c ---- */

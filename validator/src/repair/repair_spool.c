@@ -16,7 +16,7 @@ static bool resume(struct repair *r)
         damage_note(r, &r->truncated);
     }
     /* What ends after the gap is not what it was. */
-    if (copy_size(r) &&
+    if (copy_size(r) > r->base &&
         memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
         r->offsets[r->offset_count++] = copy_size(r) - 1 - r->base;
     if (gap.size == GZIP_SIZE_UNKNOWN) {
@@ -31,6 +31,7 @@ static bool resume(struct repair *r)
 bool repair_spool(struct repair *r)
 {
     r->unknown.packed = r->in.source;
+    input_allow_resume(&r->in);
     do
         copy_input(r, UINT64_MAX);
     while (resume(r));

@@ -61,7 +61,7 @@ void unknown_find(struct repair *r)
     struct jump jump;
     size_t next = 0;
 
-    if (r->damage.part_count == r->damage.settled || r->result.undone)
+    if (r->damage.part_count == r->damage.settled || r->offsets_moved)
         return;
     for (size_t i = 0; (jump = jumps_at(&r->jumps, i)).from != NO_JUMP; i++)
         if (!jump.part)

@@ -9,6 +9,9 @@ struct trial {
     char failure[HPROF_FAILURE_SIZE];
     uint64_t errors;
     uint64_t unchecked; /* bytes */
+    uint64_t bytes;     /* of the dump, inflated */
+    bool is_compressed;
+    uint64_t gzip_faults;
     bool has_header, header_lost;
     bool has_segments, has_heap_dump, has_heap_info; /* records and sub-records of these tags */
 };

@@ -1,5 +1,5 @@
-/* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on. The first bytes say
- * what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
+/* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on: of a dump, or of the
+ * gzip file that holds it. The first bytes say what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
  * read. */
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,12 @@
 
 #define CANNOT_UNDO ", which cannot be undone: transfer the dump again, in binary mode"
 
-enum { BLOCK = 256 << 10, FAR_FEWER = 8 /* times */, TIMES_MOST = 4 };
+enum {
+    BLOCK = 256 << 10,
+    FAR_FEWER = 8, /* times */
+    TIMES_MOST = 4,
+    CAN_BE_UNDONE = HPROF_TRANSFER_TEXT_BEFORE | HPROF_TRANSFER_CRLF | HPROF_TRANSFER_LATIN1
+};
 
 struct undo {
     struct repair *r;
@@ -85,6 +90,15 @@ static bool undo_all(struct undo *u, struct input_source source)
 
 /* ---- Whether to believe it ---- */
 
+/* A gzip file has fewer faults; or, if a member is damaged, too, more can be inflated. What is in it does not count. */
+static bool is_better_gzip(struct trial now, struct trial before)
+{
+    if (!before.is_compressed)
+        return now.is_compressed && now.bytes;
+    return now.gzip_faults < before.gzip_faults ||
+           (now.gzip_faults == before.gzip_faults && now.bytes / FAR_FEWER > before.bytes);
+}
+
 static bool is_better(struct trial now, struct trial before)
 {
     if (!now.has_header)
@@ -116,12 +130,14 @@ static bool look(struct undo *u, struct input_source source)
     while (n < TRANSFER_SIGHT && (more = source_read(&source, u->in + n, TRANSFER_SIGHT - n)) > 0)
         n += more;
     u->r->in.error = source.error;
-    header = transfer_header(u->in, n);
+    header = transfer_start(u->in, n);
 
     if (header == SIZE_MAX || source.error)
         return !source.error;
     u->skipped = header;
     u->changes = transfer_of(u->in + header, n - header) | (header ? HPROF_TRANSFER_TEXT_BEFORE : 0);
+    if (u->changes && transfer_begins_gzip(u->in + header, n - header))
+        u->changes |= HPROF_TRANSFER_GZIP;
     return true;
 }
 
@@ -178,15 +194,16 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     if (r->in.error)
         return repair_failure(r);
     u->changes &= ~(unsigned)TRANSFER_WITHOUT_HIGH_BYTES;
-    if (!u->changes)
+    if (!(u->changes & CAN_BE_UNDONE))
         return HPROF_VALID;
     if (undo_repeatedly(u, *from))
         after = try_dump(r, source_of_fd(r->to));
     if (after.status > HPROF_INVALID)
         return repair_fail(r, after.status, after.failure);
-    if (is_better(after, before)) {
-        r->result.undone = u->changes;
-        r->result.text_before = u->skipped;
+    if (u->changes & HPROF_TRANSFER_GZIP ? is_better_gzip(after, before) : is_better(after, before)) {
+        r->result.undone |= u->changes;
+        r->result.text_before += u->skipped;
+        r->offsets_moved |= !(u->changes & HPROF_TRANSFER_GZIP);
         r->written = u->written;
         *from = source_of_fd(r->to);
         return HPROF_VALID;
@@ -197,6 +214,7 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
     }
     if (from->fd == r->to)
         return repair_fail(r, HPROF_INVALID, "the dump was transferred as text, and to undo that gives no valid dump");
+    r->written = 0;
     return ftruncate(r->to, 0) == 0 ? HPROF_VALID : HPROF_IO;
 }
 
