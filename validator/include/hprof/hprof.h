@@ -353,8 +353,8 @@ enum hprof_status hprof_show_source(const struct hprof_source *source, const str
 /* What was left out of a repaired dump, by kind and class. */
 struct hprof_left_out {
     size_t struct_size;
-    /* "INSTANCE_DUMP java.lang.String", "UTF8"; "bytes" outside of records; "in damaged gzip members" for records and sub-records
-     * whose kind and class are not certain. Valid only during the callback. */
+    /* "INSTANCE_DUMP java.lang.String", "UTF8"; "bytes" outside of records; "records and objects that may be wrong: ..." for
+     * those whose kind and class are not certain. Valid only during the callback. */
     const char *what;
     uint64_t count; /* records, sub-records or ranges of bytes */
     uint64_t bytes;

@@ -69,13 +69,15 @@ static void describe(const struct repair *r, const struct left_out *l, char *to,
         snprintf(to, size, "PRIMITIVE_ARRAY_DUMP %s", class);
         break;
     case LEFT_GZIP_MEMBER:
-        snprintf(to, size, "rest of gzip member %" PRIu64, l->key);
+        snprintf(to, size, "%s of gzip member %" PRIu64 " that cannot be decompressed", l->count == 1 ? "range" : "ranges",
+                 l->key);
         break;
     case LEFT_TWICE:
         snprintf(to, size, "sub-record%s whose ID is dumped already", l->count == 1 ? "" : "s");
         break;
     case LEFT_DAMAGED:
-        snprintf(to, size, "%s", r->damage.part_count == 1 ? "in the damaged gzip member" : "in damaged gzip members");
+        snprintf(to, size, "%s that may be wrong: %s damaged", l->count == 1 ? "record or object" : "records and objects",
+                 r->damage.part_count == 1 ? "the gzip member is" : "gzip members are");
         break;
     case LEFT_BYTES:
     case LEFT_KINDS:
