@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
@@ -22,6 +22,8 @@ AGENT8 = TREE / "conformance/producers/agent8"
 sys.path.insert(0, str(AGENT8))
 
 from facts import Facts, read_binary, read_text  # noqa: E402
+
+from hprof_corpus.ascii.rules import Severity  # noqa: E402
 
 AGENT = os.environ.get("HPROF_AGENT", "")
 VALIDATE = os.environ.get("HPROF_VALIDATE", "")
@@ -192,14 +194,20 @@ def ready_java(jdk: Jdk) -> Iterator[Java]:
 
 
 def errors_of(path: Path) -> list[str]:
-    """What hprof-validate or hprof-ascii say of it, in the strict profile."""
+    """What hprof-validate or hprof-ascii reports, in the profile strict."""
     if path.suffix == ".hprof" or (path.name.startswith("java.hprof") and path.suffix != ".txt"):
         done = subprocess.run([VALIDATE, "--profile", "strict", path], capture_output=True, text=True, check=False)
         return [] if done.returncode == 0 else done.stdout.splitlines() or [f"status {done.returncode}"]
-    words = [sys.executable, "-m", "hprof_corpus.ascii.command", "check", "--profile", "strict", str(path)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines()
+    return _read_text(path, path.stat().st_mtime_ns)[1]
+
+
+@lru_cache(maxsize=4)
+def _read_text(path: Path, _: int) -> tuple[Facts, list[str]]:
+    """With the errors. The time of the file is in the key: a test may write a file again."""
+    facts, findings = read_text(path)
+    errors = [one for one in findings.kept if one.severity is Severity.ERROR]
+    return facts, [f"{one.line}: {one.rule.id}: expected {one.expected}; found {one.found}" for one in errors]
 
 
 def facts_of(path: Path) -> Facts:
-    return read_binary(path) if path.suffix == ".hprof" else read_text(path)[0]
+    return read_binary(path) if path.suffix == ".hprof" else _read_text(path, path.stat().st_mtime_ns)[0]

@@ -27,7 +27,7 @@ from agent_tool import AGENT8, LIMIT, Java, Jdk, Run, errors_of, facts_of, jdks,
 
 sys.path.insert(0, str(AGENT8))
 
-from facts import Facts, read_binary_data, read_text_data
+from facts import Facts, read_text_data
 from truth import PAIRS, check_contended, check_waits
 from wire import (
     SUMMARY,
@@ -543,7 +543,7 @@ def check_stream(stream: Stream, folder: Path) -> Facts:
     path = folder / ("stream.hprof" if stream.binary else "stream.txt")
     path.write_bytes(bytes(stream.data))
     assert errors_of(path) == []
-    return read_binary_data(bytes(stream.data)) if stream.binary else read_text_data(bytes(stream.data))[0]
+    return facts_of(path)
 
 
 def test_commands(java: Java, tmp_path: Path) -> None:

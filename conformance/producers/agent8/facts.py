@@ -219,18 +219,24 @@ class _Text:
             facts.statics = {key: self.types.get(id_, "") for key, id_ in self.statics.items()}
 
 
-def read_text_data(data: bytes) -> tuple[Facts, Findings, Findings]:
-    """With the findings of both profiles."""
+def read_text_data(data: bytes) -> tuple[Facts, Findings]:
+    """With the findings of the profile strict."""
     text = _Text()
-    findings, forgiving = Findings(), Findings("jdk8-agent")
+    findings = Findings()
     text.facts.version = data.partition(b",")[0].decode("utf-8", "replace").removeprefix("JAVA PROFILE ")
     check(io.BytesIO(data), findings, text.observe)
-    check(io.BytesIO(data), forgiving)
-    return text.facts, findings, forgiving
+    return text.facts, findings
 
 
-def read_text(path: Path) -> tuple[Facts, Findings, Findings]:
+def read_text(path: Path) -> tuple[Facts, Findings]:
     return read_text_data(path.read_bytes())
+
+
+def findings_of_agent(data: bytes) -> Findings:
+    """Those of the profile jdk8-agent."""
+    findings = Findings("jdk8-agent")
+    check(io.BytesIO(data), findings)
+    return findings
 
 
 # ---- binary
