@@ -8,6 +8,7 @@ import random
 import subprocess
 import tarfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -280,27 +281,30 @@ CLASS_OF = {"INSTANCE_DUMP": 2, "OBJECT_ARRAY_DUMP": 3}  # the field that names 
 TYPE = 3  # of a primitive array, whose class no field names
 
 
-def _without(data: bytes, name: str) -> bytes:
+def _each_without(data: bytes) -> Callable[[str], bytes]:
     """The dump without the middle one of the objects of a class."""
     content = Content(memoryview(data))
     (heap,) = content.dumps
     header = read_header(data)
     assert header is not None
-
-    def class_of(kind: str, fields: tuple[int, ...]) -> str:
-        if kind == "PRIMITIVE_ARRAY_DUMP":
-            return ARRAYS_OF[fields[TYPE]]
-        return content.name_of_class(heap, fields[CLASS_OF[kind]]) if kind in CLASS_OF else ""
-
-    found = []
+    objects: dict[str, list[tuple[int, int, int, int]]] = {}
     for framed in records(data, header.size):
         if framed.tag in (0x0C, 0x1C):
             for shape, at, fields, _, end in subrecords(data, framed.body, framed.end, Shapes(header.id_size)):
-                if class_of(shape.record.name, fields) == name:
-                    found.append((framed.at, framed.length, at, end))
-    record, length, at, end = found[len(found) // 2]
-    shorter = (length - (end - at)).to_bytes(4, "big")
-    return data[: record + 5] + shorter + data[record + 9 : at] + data[end:]
+                kind = shape.record.name
+                if kind == "PRIMITIVE_ARRAY_DUMP":
+                    objects.setdefault(ARRAYS_OF[fields[TYPE]], []).append((framed.at, framed.length, at, end))
+                elif kind in CLASS_OF:
+                    name = content.name_of_class(heap, fields[CLASS_OF[kind]])
+                    objects.setdefault(name, []).append((framed.at, framed.length, at, end))
+
+    def without(name: str) -> bytes:
+        found = objects[name]
+        record, length, at, end = found[len(found) // 2]
+        shorter = (length - (end - at)).to_bytes(4, "big")
+        return data[: record + 5] + shorter + data[record + 9 : at] + data[end:]
+
+    return without
 
 
 @pytest.mark.parametrize("name", ["jdk17", "agent8"])
@@ -309,8 +313,9 @@ def test_one_object_left_out_of_a_producers_dump_is_found(name: str, tmp_path: P
     data, said, dump = gold.read(ROOT, name), facts.parse(gold.facts_of(ROOT, name)), tmp_path / "dump"
     classes = sorted({class_name(fact.words[0]) for fact in said if fact.kind == "class" and fact.words[1] != "0"})
     assert {"Everything", "Everything$Node", "Everything$Base", "Everything$Derived", "Everything$Color"} <= set(classes)
+    without = _each_without(data)
     for one in classes:
-        dump.write_bytes(_without(data, one))
+        dump.write_bytes(without(one))
         assert f"of {one.replace('/', '.')}:" in words(dump, said), one
 
 
@@ -324,8 +329,9 @@ def test_one_object_of_any_class_of_the_histograms_is_found(tmp_path: Path) -> N
     seed = random.SystemRandom().getrandbits(32)
     print("seed", seed)
     drawn = random.Random(seed)
+    without = _each_without(data)
     for one in drawn.sample(primitive, 2) + drawn.sample(arrays, 3) + drawn.sample(instances, 3):
-        dump.write_bytes(_without(data, one))
+        dump.write_bytes(without(one))
         assert f"objects of {one.replace('/', '.')}:" in words(dump, said), one
 
 
@@ -345,7 +351,8 @@ def test_a_loss_that_an_agent_is_not_known_for_is_a_surprise(tmp_path: Path) -> 
     data, dump = gold.read(ROOT, "jdk25"), tmp_path / "dump"
     said = [fact for fact in facts.parse(gold.facts_of(ROOT, "jdk25")) if fact.kind != "objects"]  # an agent asks for no histogram
     classes = {f"instances of {fact.words[0]}": class_name(fact.words[0]) for fact in said if fact.kind == "class"}
-    changed = {what: _without(data, name) for what, name in classes.items()}
+    without = _each_without(data)
+    changed = {what: without(name) for what, name in classes.items()}
     for value, where in (("1122334455667788", "a field"), ("7fffffffffffffff", "a static field")):
         changed[where] = data.replace(bytes.fromhex(value), bytes.fromhex(f"{value[:-1]}0"))
     changed["a String"] = data.replace(b"conformance caf", b"conformance cof")
