@@ -78,12 +78,21 @@ if(HPROF_GENERATOR)
 endif()
 list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
+# Slow ones, of which no one counts lines: ci/test runs a part of their tests in each build (ci/parts.py). Of other slow ones, and of
+# all in builds with sanitizers, a part of the cases of each test (ci/some_cases.py).
+set(in_parts "test_(agent|agent_live|serve|reduce)$")
+set(with_some_cases
+  answers ascii both causes corpus_validator damage diff_content digests disassembler field field_causes field_rows fit hostile like
+  losses manifest parts quirks read redacted repair repair_losses reports stand_ins stats third_party threads twin)
+list(JOIN with_some_cases "|" with_some_cases)
+set(with_some_cases "^conformance\\.|\\.test_(${with_some_cases})$")
 foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
-  # Slow ones, of which no one counts lines.
   set(plugins no:cacheprovider)
-  if(name MATCHES "\\.test_(agent|agent_live|serve|reduce)$")
-    list(APPEND plugins -p halves)
+  if(name MATCHES ${in_parts})
+    list(APPEND plugins -p parts)
+  elseif(name MATCHES ${with_some_cases} OR "HPROF_SLOW=1" IN_LIST test_environment)
+    list(APPEND plugins -p some_cases)
   endif()
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p ${plugins} ${file}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -108,6 +117,15 @@ set_property(TEST validator.test_front validator.test_layers validator.test_inst
   APPEND PROPERTY LABELS once)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)
+endif()
+
+# Under the sanitizers in ci/full alone: these take long there, and reach the same lines as others, or mostly wait for Python and Java.
+set_property(TEST generator.test_corpus_validator validator.test_causes validator.test_directories validator.test_field_rows
+  APPEND PROPERTY LABELS full)
+if(HPROF_GENERATOR)
+  set_property(TEST generator.test_agent8 generator.test_agent_listener generator.test_answers generator.test_digests
+    generator.test_like generator.test_pipe generator.test_read generator.test_third_party
+    APPEND PROPERTY LABELS full)
 endif()
 
 # Those that take minutes begin first.
