@@ -7,7 +7,6 @@ import gzip
 import itertools
 import json
 import os
-import pty
 import re
 import resource
 import select
@@ -37,6 +36,7 @@ from gen_tool import (
     truth,
 )
 from some_cases import some
+from terminals import terminal
 
 IS_SANITIZED = "HPROF_SANITIZED" in os.environ
 ENDLESS = "--objects=1e12"
@@ -251,7 +251,7 @@ def test_standard_output_is_a_file_too(tmp_path: Path) -> None:
 
 
 def test_a_terminal_is_refused() -> None:
-    _, theirs = pty.openpty()
+    _, theirs = terminal()
     done = run("--objects=10", stdout=theirs)
     assert done.status == 2
     assert done.err.startswith("hprof-gen: a dump is nothing for a terminal: give -o FILE")
@@ -609,7 +609,7 @@ def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
 
 def on_a_terminal(*args: Arg, cwd: Path, columns: int = 100, stdout: bool = False) -> str:
     """What the tool shows on a terminal that is its standard error, and on request its standard output."""
-    ours, theirs = pty.openpty()
+    ours, theirs = terminal()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     shown = b""
     with running(*args, cwd=cwd, stdout=theirs if stdout else subprocess.DEVNULL, stderr=theirs) as process:

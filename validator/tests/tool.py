@@ -5,7 +5,6 @@ import errno
 import fcntl
 import json
 import os
-import pty
 import select
 import struct
 import subprocess
@@ -56,7 +55,9 @@ def on_a_terminal(
     **kwargs: Any,
 ) -> str:
     """What the tool prints on a terminal that is its standard output and error."""
-    ours, theirs = pty.openpty()
+    from terminals import terminal  # programs that import this module may not have ci on their path
+
+    ours, theirs = terminal()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | (environment or {})
     shown = b""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import pty
 import signal
 import struct
 import subprocess
@@ -13,6 +12,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from terminals import terminal
 
 from hprof_corpus.assembler import assemble
 from hprof_corpus.deflate import METHODS, Member
@@ -155,7 +155,7 @@ def test_refused_with_the_line(text: str, message: str) -> None:
 def test_a_dump_is_not_written_to_a_terminal(tmp_path: Path) -> None:
     text = tmp_path / "dump.txt"
     text.write_text(HEADER)
-    ours, theirs = pty.openpty()
+    ours, theirs = terminal()
     try:
         words = [sys.executable, "-m", "hprof_corpus.assembler", str(text)]
         done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, check=False)
