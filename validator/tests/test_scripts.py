@@ -1,7 +1,9 @@
-"""The scripts of ci/: what they require, and what they report about skipped tests."""
+"""The scripts of ci/: what they require, what they report about skipped tests, and which tests a run takes."""
 
 import os
 import subprocess
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,45 @@ def test_the_package_of_a_jdk_is_named_where_there_is_none() -> None:
         assert done.stdout == "default-jdk-headless\n"
     printed = subprocess.run([ROOT / "ci/jdk", "--package"], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert printed in ("", "default-jdk-headless\n")
+
+
+TESTS = """
+import pytest
+
+@pytest.mark.parametrize("n", range(40))
+def test_many(n): pass
+
+@pytest.mark.parametrize("n", range(3))
+def test_few(n): pass
+
+def test_one(): pass
+"""
+
+
+def taken(folder: Path, plugin: str, **environment: str) -> list[str]:
+    """The tests of a file that a plugin of pytest takes, in their order."""
+    (folder / "test_file.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", "-p", plugin, "test_file.py"]
+    ours = {name: value for name, value in os.environ.items() if name not in ("HPROF_SHARE", "HPROF_ALL_CASES", "HPROF_PART")}
+    given = ours | {"PYTHONPATH": str(ROOT / "ci")} | environment
+    done = subprocess.run(command, cwd=folder, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_of_each_test_some_cases_are_taken(tmp_path: Path) -> None:
+    every = taken(tmp_path, "some_cases")
+    assert len(every) == 44 and taken(tmp_path, "some_cases", HPROF_SHARE="4", HPROF_ALL_CASES="1") == every
+    some, others = (taken(tmp_path, "some_cases", HPROF_SHARE="4") for _ in range(2))
+    for drawn in (some, others):
+        assert Counter(test.partition("[")[0] for test in drawn) == {"test_many": 10, "test_few": 2, "test_one": 1}
+        assert drawn == [test for test in every if test in drawn]
+    assert some != others  # one draw of 800 million
+
+
+def test_the_parts_of_a_draw_are_all_tests(tmp_path: Path) -> None:
+    every = taken(tmp_path, "parts")
+    first, second, rest = (taken(tmp_path, "parts", HPROF_PART=f"7/{part}/6") for part in ("0-1", "2", "3-5"))
+    assert sorted([*first, *second, *rest]) == sorted(every) and len(every) == 44
+    assert (len(first), len(second)) == (16, 7)
+    assert taken(tmp_path, "parts", HPROF_PART="8/0-1/6") != first
