@@ -133,4 +133,5 @@ set_property(TEST validator.test_hostile validator.test_mutations PROPERTY COST 
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_agent generator.test_agent_live PROPERTY COST 1000) # they wait
   set_property(TEST generator.test_violations generator.test_gen_cli generator.test_manifest PROPERTY COST 100)
+  set_property(TEST conformance.test_session conformance.test_package PROPERTY COST 1000)
 endif()
