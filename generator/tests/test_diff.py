@@ -368,8 +368,10 @@ def test_wrong_usage(args: list[str], tmp_path: Path) -> None:
 def test_what_cannot_be_compared(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(dump_of())
     (tmp_path / "none").write_bytes(os.urandom(100))
+    (tmp_path / "empty").touch()
     run("--objects=10", "--id-size=4", "-o", tmp_path / "four")
-    for other, words in (("missing", "No such file"), ("none", "header"), ("four", "IDs have another size")):
+    trouble = {"missing": "No such file", "none": "header", "empty": "the file is empty", "four": "IDs have another size"}
+    for other, words in trouble.items():
         done = diff("--by=id", tmp_path / "a", tmp_path / other)
         assert (done.returncode, done.stdout) == (2, ""), other
         assert words in done.stderr, other
@@ -384,3 +386,6 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "not a regular file" in done.stderr
+    os.mkfifo(tmp_path / "fifo")  # nobody writes: it is not waited for
+    without_writer = diff(tmp_path / "a", tmp_path / "fifo")
+    assert (without_writer.returncode, "not a regular file" in without_writer.stderr) == (2, True)

@@ -413,6 +413,8 @@ def test_what_cannot_be_read_twice(tmp_path: Path) -> None:
             3,
             f"hprof-gen: {source}: it cannot be read twice, as is needed: give a file, no pipe\n",
         )
+    done = run("--fit", "fifo", "-o", "a", cwd=tmp_path)
+    assert (done.status, done.err) == (3, "hprof-gen: fifo: it cannot be read twice, as is needed: give a file, no pipe\n")
     assert names(tmp_path) == ["fifo"]
 
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/sort.h"
 #include "fit/gathered.h"
@@ -430,6 +431,11 @@ static int64_t read_twice(struct gathered *g, char *failure, size_t size)
     return g->no_memory || g->tally.no_memory ? HPROF_LIMIT : status;
 }
 
+static int64_t refuse_stream(char *failure, size_t size)
+{
+    return fail(failure, size, "it cannot be read twice, as is needed: give a file, no pipe");
+}
+
 enum hprof_status gather(struct gathered *g, int fd, char *failure, size_t size)
 {
     struct hprof_read_options options;
@@ -442,11 +448,13 @@ enum hprof_status gather(struct gathered *g, int fd, char *failure, size_t size)
     hprof_read_options_init(&options);
     options.unchecked = true;
     hprof_header_init(&g->header);
+    if (lseek(fd, 0, SEEK_CUR) < 0) /* a pipe without a writer has no header, either */
+        return (enum hprof_status)refuse_stream(failure, size);
     status = hprof_open_fd(fd, &options, &g->reader);
     if (status != HPROF_VALID)
         snprintf(failure, size, "%s", g->reader ? hprof_failure(g->reader) : "out of memory");
     else if (hprof_read_header(g->reader, &g->header) != 1 || !g->header.can_seek)
-        status = fail(failure, size, "it cannot be read twice, as is needed: give a file, no pipe");
+        status = refuse_stream(failure, size);
     else
         status = read_twice(g, failure, size);
     if (status == HPROF_LIMIT && !*failure)

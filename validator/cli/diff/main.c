@@ -148,6 +148,12 @@ static int note_summary(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
+static bool refuse_stream(const struct side *side)
+{
+    say_failure(side->file, "not a regular file: both dumps are read more than once");
+    return false;
+}
+
 /* `count_within`: see hprof/read.h. */
 static bool open_side(struct side *side, unsigned jobs, uint64_t count_within)
 {
@@ -164,20 +170,19 @@ static bool open_side(struct side *side, unsigned jobs, uint64_t count_within)
     read.check = &check;
     read.threads = jobs;
     read.count_within = count_within;
-    side->fd = open(side->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    side->fd = open(side->file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); /* a pipe is refused, not waited for */
     if (side->fd < 0) {
         say_failure(side->file, strerror(errno));
         return false;
     }
+    if (lseek(side->fd, 0, SEEK_CUR) < 0)
+        return refuse_stream(side);
     enum hprof_status status = hprof_open_fd(side->fd, &read, &side->reader);
     if (status != HPROF_VALID) {
         say_failure(side->file, side->reader != NULL ? hprof_failure(side->reader) : "out of memory");
         return false;
     }
-    if (hprof_read_header(side->reader, &side->header) == 1 && side->header.can_seek)
-        return true;
-    say_failure(side->file, "not a regular file: both dumps are read more than once");
-    return false;
+    return (hprof_read_header(side->reader, &side->header) == 1 && side->header.can_seek) || refuse_stream(side);
 }
 
 static int check_redaction(struct diff *diff, struct redaction *redaction, const struct options *options)

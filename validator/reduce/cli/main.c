@@ -313,7 +313,7 @@ static int reduce(const struct options *o)
                           .interrupted = &interrupted};
     struct stat about;
     double began = seconds();
-    int in = open(o->in, O_RDONLY | O_CLOEXEC), status;
+    int in = open(o->in, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status; /* a pipe is refused, not waited for */
     size_t path_size = strlen(o->out) + sizeof ".reduce";
 
     if (in < 0 || fstat(in, &about) != 0)

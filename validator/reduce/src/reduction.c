@@ -320,8 +320,11 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
         uint64_t runs = r->runs, size = r->size;
         unsigned stage = at.stage;
         bool has_found = false;
-        int fd = open(base, O_RDONLY | O_CLOEXEC);
+        int fd;
 
+        if (*r->interrupted) /* before a large dump is read once more */
+            return REDUCTION_INTERRUPTED;
+        fd = open(base, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             return fail(r, base, strerror(errno));
         if (stage != STAGE_BYTES || at.links == LINKS_COUNT - 1) /* the most runs, for the least: after all else */

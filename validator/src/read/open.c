@@ -110,10 +110,12 @@ static enum hprof_status open_dump(struct hprof_reader *r, const struct hprof_re
 {
     struct shared_dump *d = r->dump;
 
-    if (!open_input(r) || !read_dump_header(r))
-        return reader_check(r)
-                   ? (enum hprof_status) - reader_check(r)
-                   : (enum hprof_status) - reader_fail(r, HPROF_INVALID, "the file does not begin with a valid header");
+    if (!open_input(r) || !read_dump_header(r)) {
+        const char *why = r->in.at == r->in.end ? "the file is empty, without a header"
+                                                : "no heap dump: the file does not begin with a valid header";
+
+        return (enum hprof_status) - (reader_check(r) ? reader_check(r) : reader_fail(r, HPROF_INVALID, why));
+    }
     keymap_init(&d->strings, &d->memory, &d->key, d->id_size, sizeof(uint64_t));
     keymap_init(&d->classes, &d->memory, &d->key, d->id_size, sizeof(uint64_t));
     return r->in.source.seekable && !options->unchecked ? find_damage(r, options) : HPROF_VALID;
