@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -602,3 +603,32 @@ def test_a_long_chain_of_classes_takes_no_longer(tmp_path: Path) -> None:
     classes = "".join(f"load-class serial {10 + i} class @c{i} name $next\n" for i in range(count))
     (tmp_path / "a").write_bytes(linked(lines, classes))
     assert diff("--by=content", tmp_path / "a", tmp_path / "a").returncode == 0
+
+
+def many_classes(order: list[int], values: dict[int, int]) -> bytes:
+    """A class for each number, in this order, and an instance of each, with its number or another value in a field."""
+
+    def record(tag: int, body: bytes) -> bytes:
+        return struct.pack(">BII", tag, 0, len(body)) + body
+
+    data = b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 0)
+    data += b"".join(record(1, struct.pack(">Q", 1 + i) + b"C%d" % i) for i in order)
+    data += record(1, struct.pack(">Q", 1 << 30) + b"value")
+    data += b"".join(record(2, struct.pack(">IQIQ", 1 + i, 1 << 32 | i << 3, 0, 1 + i)) for i in order)
+    heap = b"".join(
+        struct.pack(">BQI6QIHHHQB", 0x20, 1 << 32 | i << 3, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 1, 1 << 30, 10)
+        + struct.pack(">BQIQII", 0x21, 2 << 32 | i << 3, 0, 1 << 32 | i << 3, 4, values.get(i, i))
+        for i in order
+    )
+    return data + record(0x1C, heap) + record(0x2C, b"")
+
+
+def test_more_classes_than_16_bits_count(tmp_path: Path) -> None:
+    numbers = list(range(40000))  # each with a shape of its own and one of its instances
+    changed = random.sample(numbers, 3)
+    (tmp_path / "a").write_bytes(many_classes(numbers, {}))
+    (tmp_path / "b").write_bytes(many_classes(numbers[::-1], {i: i + 1 for i in changed}))
+    found = report(tmp_path / "a", tmp_path / "b", "--by=content")
+    assert {(one["name"], one["only_in_a"], one["only_in_b"]) for one in found["classes"]} == {(f"C{i}", 1, 1) for i in changed}
+    instances = found["kinds"]["instances"]
+    assert (instances["same"], instances["only_in_a"], instances["only_in_b"]) == (len(numbers) - 3, 3, 3)

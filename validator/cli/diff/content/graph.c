@@ -94,12 +94,26 @@ static bool read_ids(struct graph *graph, struct ids *ids)
 
 static bool make_room(struct graph *graph, size_t count)
 {
-    graph->shape_of = malloc((count + 1) * sizeof *graph->shape_of);
+    graph->shape_lows = malloc((count + 1) * sizeof *graph->shape_lows);
     graph->digests = malloc((count + 1) * sizeof *graph->digests);
     graph->firsts = malloc((count / FIRST_EACH + 1) * sizeof *graph->firsts);
     graph->marks = malloc((count / MARK_EACH + 1) * sizeof *graph->marks);
-    return (graph->shape_of != NULL && graph->digests != NULL && graph->firsts != NULL && graph->marks != NULL) ||
+    return (graph->shape_lows != NULL && graph->digests != NULL && graph->firsts != NULL && graph->marks != NULL) ||
            out_of_memory(graph);
+}
+
+/* `count` objects in all. */
+static bool set_shape(struct graph *graph, uint32_t object, uint32_t shape, size_t count)
+{
+    if (shape > UINT16_MAX && graph->shape_highs == NULL) {
+        graph->shape_highs = calloc(count + 1, sizeof *graph->shape_highs);
+        if (graph->shape_highs == NULL)
+            return out_of_memory(graph);
+    }
+    if (graph->shape_highs != NULL)
+        graph->shape_highs[object] = (uint16_t)(shape >> 16);
+    graph->shape_lows[object] = (uint16_t)shape;
+    return true;
 }
 
 struct filling {
@@ -143,7 +157,8 @@ static bool add_object(struct filling *f, const struct hprof_item *item)
         graph->firsts[number / FIRST_EACH] = graph->reference_count;
     if (number % MARK_EACH == 0)
         graph->marks[number / MARK_EACH] = *item;
-    graph->shape_of[number] = shape;
+    if (!set_shape(graph, number, shape, f->ids->count))
+        return false;
     if (graph->shapes.list[shape].kind == SHAPE_OBJECT_ARRAY) {
         uint32_t *elements =
             add(graph, &graph->references, &graph->reference_count, &graph->reference_capacity, sizeof *elements);
@@ -268,12 +283,12 @@ static void find_map_tables(struct graph *graph)
         if (table >= REFERENCE_DANGLING || graph_shape(graph, table)->kind != SHAPE_OBJECT_ARRAY ||
             graph_shape(graph, table)->order != IN_ORDER)
             continue;
-        uint32_t other = shape_in_order(&graph->shapes, graph->shape_of[table], shape->table_order);
+        uint32_t other = shape_in_order(&graph->shapes, graph_shape_number(graph, table), shape->table_order);
 
         if (other == NO_SHAPE)
             out_of_memory(graph);
         else
-            graph->shape_of[table] = other;
+            set_shape(graph, table, other, graph->count);
     }
 }
 
@@ -329,7 +344,8 @@ void graph_free(struct graph *graph)
     for (size_t i = 0; i < graph->thread_count; i++)
         free(graph->threads[i].name);
     shapes_free(&graph->shapes);
-    free(graph->shape_of);
+    free(graph->shape_lows);
+    free(graph->shape_highs);
     free(graph->digests);
     free(graph->locals);
     free(graph->firsts);
