@@ -147,12 +147,11 @@ def class_count(dice: random.Random, o: Original) -> list[Damage]:
 def field_type(dice: random.Random, o: Original) -> list[Damage]:
     """Another basic type, in the class of an instance: most objects are of few classes."""
     i, classes = o.id_size, {_class_of(o, s): s.at for s in o.heap if o.data[s.at] == CLASS}
-    while True:
-        at = classes.get(_class_of(o, _draw(dice, o, (INSTANCE,))))
-        fields = Shapes(i).counts(o.data, at)[-1] if at else 0
-        if fields and (count := int.from_bytes(o.data[fields : fields + 2], "big")):
-            at = fields + 2 + dice.randrange(count) * (i + 1) + i
-            return [Damage(at, at + 1, bytes([dice.choice([t for t in (2, *range(4, 12)) if t != o.data[at]])]), "type of a field")]
+    fields = {c: Shapes(i).counts(o.data, at)[-1] for c, at in classes.items()}
+    counts = {c: int.from_bytes(o.data[at : at + 2], "big") for c, at in fields.items()}
+    hit = _class_of(o, dice.choice([s for s in o.heap if o.data[s.at] == INSTANCE and counts.get(_class_of(o, s))]))
+    at = fields[hit] + 2 + dice.randrange(counts[hit]) * (i + 1) + i
+    return [Damage(at, at + 1, bytes([dice.choice([t for t in (2, *range(4, 12)) if t != o.data[at]])]), "type of a field")]
 
 
 def superclass(dice: random.Random, o: Original) -> list[Damage]:

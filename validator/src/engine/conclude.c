@@ -73,6 +73,7 @@ bool heap_dump_is_empty(const struct counts *counts)
 {
     static const uint8_t others[] = {TAG_UTF8,      TAG_LOAD_CLASS,        TAG_FRAME,        TAG_TRACE,
                                      TAG_HEAP_DUMP, TAG_HEAP_DUMP_SEGMENT, TAG_HEAP_DUMP_END};
+    enum { LEAST = 16 }; /* a sample of fewer classes needs no heap */
     uint64_t all = 0;
 
     for (size_t tag = 0; tag < 256; tag++) {
@@ -82,8 +83,9 @@ bool heap_dump_is_empty(const struct counts *counts)
     }
     for (size_t i = 0; i < sizeof others; i++)
         all -= counts->record_counts[others[i]];
-    return !all && counts->record_counts[TAG_HEAP_DUMP] + counts->record_counts[TAG_HEAP_DUMP_SEGMENT] +
-                       counts->record_counts[TAG_HEAP_DUMP_END];
+    return !all && counts->record_counts[TAG_LOAD_CLASS] >= LEAST &&
+           counts->record_counts[TAG_HEAP_DUMP] + counts->record_counts[TAG_HEAP_DUMP_SEGMENT] +
+               counts->record_counts[TAG_HEAP_DUMP_END];
 }
 
 /* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */

@@ -400,7 +400,8 @@ void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end);
 const char *choose_hint(struct engine *e);
 
 /* ---- conclude.c ---- */
-/* Whether a heap dump has no sub-record, in a file that has else only definitions: its records were lost. */
+/* Whether a heap dump has no sub-record, in a file that has else only definitions, of more than a few classes: its records were
+ * lost. */
 bool heap_dump_is_empty(const struct counts *counts);
 
 /* ---- lost_header.c ---- */

@@ -173,8 +173,11 @@ static enum hprof_status copy_all_files(struct repair *r, struct input_source fr
     enum hprof_status status;
 
     status = find_dump(r, &from);
-    if (status == HPROF_VALID && has_parts && !parts_cut_overlap(r))
-        return repair_failure(r);
+    if (status == HPROF_VALID && has_parts) {
+        if (!parts_cut_overlap(r))
+            return repair_failure(r);
+        from = source_of_fd(r->to); /* which is shorter */
+    }
     if (status == HPROF_VALID)
         status = make_header(r, &from);
     if (status == HPROF_VALID)
