@@ -68,6 +68,8 @@ static const char *without_header(const struct hprof_summary *s)
     for (size_t rule = 0; rule < hprof_rule_count(); rule++)
         if (s->totals[rule] && strcmp(hprof_rule_at(rule)->family, "HDR") == 0)
             return "no header of an HPROF dump";
+    if (s->totals[hprof_rule_find("GZ-007")])
+        return "compressed twice";
     return s->compressed ? "the header is in a damaged gzip member" : "no header of an HPROF dump";
 }
 

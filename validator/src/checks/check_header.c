@@ -89,7 +89,8 @@ bool check_header(struct checker *ck, bool is_truncated)
     }
     if (good < HEADER_STRING_SIZE) {
         end_sound_part(ck->run, 0);
-        n = input_need(ck->in, FILE_KIND_SIGHT);
+        n = input_need(ck->in, TRANSFER_SIGHT);
+        n = n < TRANSFER_SIGHT ? n : TRANSFER_SIGHT; /* however many are in memory */
         show_start(shown, ck->in->at, n);
         ck->run->sum.is_part = is_part_of_dump(ck->in->at, n);
         show_later_start(ck, later, sizeof later);

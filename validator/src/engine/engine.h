@@ -29,8 +29,8 @@ struct crossing_subrecord {
     struct wrong_instance before; /* the sub-record before it: wrong only if this one can be joined */
 };
 
-/* A heap dump record with a malformed sub-record, whose length may lead beyond the end of the dump: then that is the fault. Or, if
- * an empty heap dump record precedes it, the length of that one. */
+/* A heap dump record that failed and may end beyond the end of the dump: if it does, its length is the fault, or that of the empty
+ * heap dump record before it. */
 struct overlong {
     uint64_t record_at, end;
     uint64_t unfilled; /* the empty record; 0 for none */

@@ -244,7 +244,8 @@ static bool is_too_long(struct engine *e, uint64_t size)
     if (size <= (uint64_t)(e->in.end - e->in.at) || size <= (there = bytes_left(e)) || end - at <= there)
         return false;
     if (!resume_in_record(e, at, end, false)) { /* what is here leads past the end of the dump: it is truncated */
-        input_go_back(&e->in, at);
+        if (go_to(e, at))
+            input_need(&e->in, 1);
         return false;
     }
     e->framing.failed_at = at;

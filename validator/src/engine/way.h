@@ -1,4 +1,4 @@
-/* The way back (SPEC.md M.2): where reading goes on after a failure. A pure function of the bytes in sight and of what is known of
+/* The way back (RULES.md M.2): where reading goes on after a failure. A pure function of the bytes in sight and of what is known of
  * classes and stack traces. It looks for the first offset from which a chain of items leads on that chance does not make. */
 #ifndef HPROF_WAY_H
 #define HPROF_WAY_H

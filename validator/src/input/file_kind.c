@@ -6,6 +6,7 @@
 
 #include "format/format.h"
 #include "format/tags.h"
+#include "input/transfer.h"
 
 /* HTML is written in either case. */
 static bool begins_with(const uint8_t *p, const char *start, size_t n)
@@ -97,7 +98,7 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
         return (struct file_kind){"JSON: perhaps an error message saved in place of the dump", true};
     if (is_part_of_dump(p, n))
         return (struct file_kind){"a part of a dump, without its header: FILE.p0, FILE.p1 and so on belong after FILE", false};
-    if (n >= ZEROS_LEAST && is_zero(p, n))
+    if (n >= ZEROS_LEAST && n < TRANSFER_SIGHT && is_zero(p, n)) /* the whole file */
         return (struct file_kind){"zeros: the file was made, and nothing was written to it", true};
     if (n >= HEADER_SIZE && is_zero(p, HEADER_SIZE))
         return (struct file_kind){"zeros in place of the header: the beginning was lost, or never written", true};

@@ -315,10 +315,9 @@ static enum hprof_status run_passes(struct repair *r, struct input_source from)
 
 static enum hprof_status run(struct repair *r, struct input_source from)
 {
-    enum { BUFFER_SIZE = 1 << 20 };
     enum hprof_status status;
 
-    r->buffer = memory_get(&r->memory, BUFFER_SIZE);
+    r->buffer = memory_get(&r->memory, COPY_BUFFER);
     keymap_init(&r->missing_traces, &r->memory, &r->key, sizeof(uint32_t), sizeof(uint64_t));
     clear_undefined(r);
     jumps_init(&r->jumps, &r->memory);
@@ -371,7 +370,7 @@ static enum hprof_status run(struct repair *r, struct input_source from)
     jumps_clear(&r->jumps);
     memory_put(&r->memory, r->offsets, r->offset_capacity * sizeof *r->offsets);
     memory_put(&r->memory, r->doubts, r->doubt_capacity * sizeof *r->doubts);
-    memory_put(&r->memory, r->buffer, BUFFER_SIZE);
+    memory_put(&r->memory, r->buffer, COPY_BUFFER);
     return status;
 }
 

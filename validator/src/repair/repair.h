@@ -138,6 +138,7 @@ struct repair {
     struct copied last;    /* the last sub-record; */
     struct copied *doubts; /* those that damage follows directly, of the first pass */
     size_t doubt_count, doubt_capacity;
+    bool has_doubtful_class;       /* one of them is a class; */
     bool doubts_classes;           /* the check of the copy found instances that do not have the size of their class */
     bool doubts_found;             /* so that a class is left out */
     struct keymap doubted_classes; /* those that were left out because their instances contradict them: once */
@@ -234,7 +235,9 @@ bool repair_copy(struct repair *r);
 bool repair_copy_part(struct repair *r);
 bool repair_copy_end(struct repair *r);
 
-/* Reads n bytes of the copy. Returns false if the copy ends before them. If the copy cannot be read, also sets `error`. */
+/* Reads n bytes of the copy, fewer at its end. Returns how many. If the copy cannot be read, also sets `error`. */
+size_t copy_read_some(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
+/* The same. Returns false if the copy ends before them. */
 bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n);
 /* Writes n bytes at an offset of the file of the copy, whatever is still buffered. False if `error` is set, or was. */
 bool copy_write(struct repair *r, uint64_t offset, const uint8_t *bytes, size_t n);
@@ -264,7 +267,7 @@ enum hprof_status find_dump(struct repair *r, struct input_source *from);
 /* ---- undo.c ---- */
 
 /* Undoes what a transfer has done to the dump, or the gzip file, in `*from`: the file from which the copy is made, or the copy itself.
- * Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else asked->failure says why. */
+ * Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else result.failure says why. */
 enum hprof_status undo_transfer(struct repair *r, struct input_source *from);
 
 /* ---- make_header.c ---- */

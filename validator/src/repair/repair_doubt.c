@@ -7,6 +7,7 @@ void doubt_note(struct repair *r, uint64_t damage_at)
     if (!r->is_first_pass || r->last.end != damage_at ||
         !memory_grow(&r->memory, (void **)&r->doubts, &r->doubt_capacity, r->doubt_count + 1, sizeof *r->doubts))
         return;
+    r->has_doubtful_class |= r->last.tag == SUB_CLASS_DUMP;
     r->doubts[r->doubt_count++] = r->last;
 }
 
@@ -37,8 +38,7 @@ bool doubt_explains(struct repair *r, enum rule rule)
 {
     if (rule != RULE_OBJ_006 || !r->may_stand_in)
         return false;
-    for (size_t i = 0; i < r->doubt_count && !r->doubts_classes; i++)
-        r->doubts_classes = r->doubts[i].tag == SUB_CLASS_DUMP;
+    r->doubts_classes |= r->has_doubtful_class;
     return r->doubts_classes;
 }
 
@@ -48,7 +48,7 @@ void doubt_leave_out(struct repair *r)
         if (r->doubts[i].tag == SUB_CLASS_DUMP)
             leave_out_at(r, r->doubts[i].at);
     r->doubt_count = 0; /* the next pass writes them elsewhere */
-    r->doubts_classes = false;
+    r->doubts_classes = r->has_doubtful_class = false;
 }
 
 /* ---- Classes that their instances contradict ---- */

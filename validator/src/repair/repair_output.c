@@ -95,7 +95,7 @@ uint64_t copy_room(const struct repair *r)
     return r->base + r->in.offset - copy_size(r);
 }
 
-bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
+size_t copy_read_some(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
 {
     size_t got = 0;
     ssize_t more = 1;
@@ -109,7 +109,12 @@ bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
             break;
         }
     }
-    return got == n;
+    return got;
+}
+
+bool copy_read(struct repair *r, uint64_t offset, uint8_t *to, size_t n)
+{
+    return copy_read_some(r, offset, to, n) == n;
 }
 
 /* Bytes of the input, in memory. Many of them, not by way of the buffer; nor are they written where they already are. */

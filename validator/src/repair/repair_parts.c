@@ -227,15 +227,16 @@ static bool are_same(struct repair *r, uint64_t a, uint64_t b)
     enum { HEAD = 64 };
     uint8_t bytes[2][PREFIX];
     struct measure m = {0};
-    size_t n = HEAD;
+    size_t n = copy_read_some(r, a, bytes[0], HEAD); /* at the end of the copy there are fewer */
     uint64_t left;
 
-    if (!copy_read(r, a, bytes[0], n) || !copy_read(r, b, bytes[1], n) || *bytes[0] != *bytes[1])
-        return r->error != 0 || *bytes[0] == *bytes[1];
+    if (!n || !copy_read_some(r, b, bytes[1], HEAD))
+        return true;
+    if (*bytes[0] != *bytes[1])
+        return false;
     while (measure_subrecord(bytes[0], n, r->id_size, r->version, &m) == MEASURE_MORE) {
-        if (n == PREFIX || !copy_read(r, a, bytes[0], PREFIX))
+        if (n >= HEAD + 1 || (n = copy_read_some(r, a, bytes[0], PREFIX)) <= HEAD)
             return true; /* a long CLASS_DUMP */
-        n = PREFIX;
     }
     for (left = m.size; left; left -= n, a += n, b += n) {
         n = left < PREFIX ? (size_t)left : PREFIX;

@@ -33,7 +33,7 @@ struct seen_class {
     bool is_loaded, is_dumped;
     bool is_here, is_used; /* in this heap dump: dumped, used */
     bool is_resolved, is_doubted;
-    size_t walk; /* the number of the walk that met it, in this heap dump */
+    size_t walk, chain; /* in this heap dump: the walks, for cycles and to resolve it, that met it last */
     bool is_counted;
 };
 #define NOT_MISSING UINT64_MAX

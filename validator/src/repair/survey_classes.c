@@ -70,6 +70,6 @@ struct seen_class *survey_touch_class(struct survey *v, uint64_t id)
     c->heap_dump = v->r->heap_dump;
     c->size = (struct vote){0};
     c->is_here = c->is_used = c->is_resolved = c->is_doubted = false;
-    c->walk = 0;
+    c->walk = c->chain = 0;
     return c;
 }

@@ -5,12 +5,15 @@
 static void resolve(struct survey *v, size_t index)
 {
     uint64_t below = 0, missing = NOT_MISSING;
-    size_t at = index, steps = 0;
+    size_t at = index;
 
     for (;;) {
         struct seen_class *c = &v->classes[at];
         uint64_t above;
 
+        if (c->chain == index + 1) /* a cycle */
+            break;
+        c->chain = index + 1;
         if (c->is_resolved) {
             missing = c->missing;
             below += c->below;
@@ -21,7 +24,7 @@ static void resolve(struct survey *v, size_t index)
             break;
         }
         below += c->own;
-        if (!c->super || !keymap_get(&v->class_index, c->super, &above) || steps++ > v->touched_count)
+        if (!c->super || !keymap_get(&v->class_index, c->super, &above))
             break;
         at = (size_t)above;
     }

@@ -24,9 +24,10 @@ static int keep(void *context, const struct hprof_summary *summary)
     return 0;
 }
 
-struct trial try_dump(const struct repair *r, struct input_source source)
+struct trial try_dump(struct repair *r, struct input_source source)
 {
     struct trial trial = {.errors = UINT64_MAX};
+    struct hprof_allocator allocator;
     struct hprof_options options;
 
     hprof_options_init(&options);
@@ -34,8 +35,7 @@ struct trial try_dump(const struct repair *r, struct input_source source)
     options.severities = r->asked.severities;
     options.on_summary = keep;
     options.context = &trial;
-    options.max_memory = r->memory.limit;
-    options.threads = r->asked.threads;
+    repair_share_memory(r, &options, &allocator);
     trial.status = validate_with_jumps(source, &options, NULL, true);
     return trial;
 }

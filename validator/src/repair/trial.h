@@ -16,6 +16,6 @@ struct trial {
     bool has_segments, has_heap_dump, has_heap_info; /* records and sub-records of these tags */
 };
 
-struct trial try_dump(const struct repair *r, struct input_source source);
+struct trial try_dump(struct repair *r, struct input_source source);
 
 #endif

@@ -1,6 +1,6 @@
 /* See repair.h. A transfer as text that lost nothing is undone into the copy, which is the input from then on: of a dump, or of the
- * gzip file that holds it. The first bytes say what may have happened; the result is believed only if it has no error, or far fewer than the input, or if far more of it can be
- * read. */
+ * gzip file that holds it. The first bytes say what may have happened, and all bytes must be as such a transfer writes them; the
+ * result is believed only if it has no error, or far fewer than the input, or if far more of it can be read. */
 #include <string.h>
 #include <unistd.h>
 
@@ -23,6 +23,7 @@ struct undo {
     uint64_t written; /* to the copy */
     uint8_t lead;     /* of a character whose second byte follows; 0 for none */
     bool held_cr;     /* a CR, which goes if an LF follows */
+    bool has_written; /* the copy was changed */
     bool is_exact;    /* so far all bytes are as this transfer writes them */
     uint8_t in[BLOCK], out[BLOCK + 2];
     size_t filled;
@@ -65,27 +66,41 @@ static bool write_out(struct undo *u)
     return true;
 }
 
-/* Writes the copy. The result is never longer than the input, so that the input may be the copy. False if the transfer was
- * another, or a read or write failed. */
-static bool undo_all(struct undo *u, struct input_source source)
+/* Undoes the bytes of the source, and writes them if that is asked for. False if the transfer was another, or a read or write
+ * failed. */
+static bool pass_all(struct undo *u, struct input_source source, bool writes)
 {
     size_t n;
 
-    if (source.fd == u->r->to) /* the size that the source knows may be an older one */
-        source = (struct input_source){.fd = source.fd, .wake = {-1, -1}, .seekable = true, .size = u->r->written};
     source_seek(&source, u->skipped);
     u->is_exact = true;
+    u->held_cr = false;
+    u->lead = 0;
     while (u->is_exact && (n = source_read(&source, u->in, BLOCK)) > 0) {
         for (size_t i = 0; i < n; i++)
             undo_byte(u, u->in[i]);
-        if (!write_out(u))
+        if (writes && !write_out(u))
             return false;
+        u->filled = 0;
     }
     if (u->held_cr)
         u->out[u->filled++] = '\r';
     if (source.error)
         u->r->error = source.error;
-    return u->is_exact && !source.error && write_out(u) && ftruncate(u->r->to, (off_t)u->written) == 0;
+    return u->is_exact && !source.error && (!writes || write_out(u));
+}
+
+/* Writes the copy. The result is never longer than the input, so that the input may be the copy: it is as it was if the transfer was
+ * another. False then, or if a read or write failed. */
+static bool undo_all(struct undo *u, struct input_source source)
+{
+    if (source.fd == u->r->to) /* the size that the source knows may be an older one */
+        source = (struct input_source){.fd = source.fd, .wake = {-1, -1}, .seekable = true, .size = u->r->written};
+    if (!pass_all(u, source, false))
+        return false;
+    u->has_written = true;
+    u->written = u->filled = 0;
+    return pass_all(u, source, true) && ftruncate(u->r->to, (off_t)u->written) == 0;
 }
 
 /* ---- Whether to believe it ---- */
@@ -163,9 +178,10 @@ static bool undo_repeatedly(struct undo *u, struct input_source source)
         if (!u->changes || u->skipped || !try_dump(u->r, source_of_copy(u)).errors)
             break;
         u->r->written = u->written;
-        u->written = 0;
-        u->held_cr = false;
-        is_undone = undo_all(u, source_of_copy(u));
+        if (!undo_all(u, source_of_copy(u))) { /* once was enough, or the copy cannot be read or written */
+            is_undone = !u->r->error;
+            break;
+        }
     }
     u->changes = changes;
     u->skipped = skipped;
@@ -212,6 +228,8 @@ static enum hprof_status undo(struct undo *u, struct input_source *from)
         r->result.failed_on_copy = true;
         return repair_fail(r, HPROF_IO, strerror(r->error));
     }
+    if (!u->has_written)
+        return HPROF_VALID;
     if (from->fd == r->to)
         return repair_fail(r, HPROF_INVALID, "the dump was transferred as text, and to undo that gives no valid dump");
     r->written = 0;
