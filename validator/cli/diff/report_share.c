@@ -32,6 +32,16 @@ void json_put_share(struct json *json, const struct diff *diff)
     json_close(json);
 }
 
+static void print_shortened(FILE *out, const char *text)
+{
+    enum { SHOWN = 200 };
+    char shown[SHOWN + 1];
+    bool is_whole = format_safely(shown, sizeof shown, text);
+
+    fprintf(out, "%s%s", shown, is_whole ? "" : "...");
+}
+
+/* JSON has more of a long text. */
 void print_part(void *context, const struct part *part)
 {
     FILE *out = context;
@@ -39,9 +49,9 @@ void print_part(void *context, const struct part *part)
     fputs("    ", out);
     print_safely(out, part->what);
     fputs(": ", out);
-    print_safely(out, part->texts[0]);
+    print_shortened(out, part->texts[0]);
     fputs(" -> ", out);
-    print_safely(out, part->texts[1]);
+    print_shortened(out, part->texts[1]);
     putc('\n', out);
 }
 
