@@ -78,6 +78,15 @@ def test_a_producer_is_recognised_in_a_dump_that_is_cut(name: str, tmp_path: Pat
 # ---- Is it complete --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", DUMPS)
+def test_a_quirk_is_no_loss_where_its_rule_is_left_out(name: str, tmp_path: Path) -> None:
+    found = check(gold.read(SOURCE, name), tmp_path)
+    for args in (("--ignore", "REF-002"), ("--select", "CLS")):
+        left_out = check(gold.read(SOURCE, name), tmp_path, *args)
+        for key in ("status", "complete", "missing_objects", "hint"):
+            assert left_out[key] == found[key], (args, key)
+
+
 def record_offsets(data: bytes) -> Iterator[tuple[int, int, int]]:
     """Tag, body and end of each record."""
     at = HEADER

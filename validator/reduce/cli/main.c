@@ -18,6 +18,7 @@
 #include "numbers.h"
 #include "option_table.h"
 #include "options.h"
+#include "printable.h"
 #include "reduction.h"
 #include "store.h"
 #include "streams.h"
@@ -195,9 +196,11 @@ static void print_wanted(const struct reduction *r, const struct options *o)
 {
     char text[96];
 
-    if (!o->quiet)
-        fprintf(stderr, "%s: COMMAND ends with %s%s\n", o->in, outcome_text(&r->wanted, text),
-                o->match != NULL ? " and prints the text" : "");
+    if (o->quiet)
+        return;
+    print_safely(stderr, o->in);
+    fprintf(stderr, ": COMMAND ends with %s%s\n", outcome_text(&r->wanted, text),
+            o->match != NULL ? " and prints the text" : "");
 }
 
 static void print_end(const struct reduction *r, const struct options *o, uint64_t from, double began, bool is_minimal)
@@ -206,7 +209,8 @@ static void print_end(const struct reduction *r, const struct options *o, uint64
 
     if (o->quiet)
         return;
-    fprintf(stderr, "%s: %s of %s bytes; %llu run%s of the command, %s written, %s\n", o->out, format_exact(after, r->size),
+    print_safely(stderr, o->out);
+    fprintf(stderr, ": %s of %s bytes; %llu run%s of the command, %s written, %s\n", format_exact(after, r->size),
             format_exact(before, from), (unsigned long long)r->runs, plural(r->runs), format_size(written, r->written),
             format_seconds(time, seconds() - began));
     if (!is_minimal)

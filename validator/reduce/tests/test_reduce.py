@@ -486,6 +486,12 @@ def test_wrong_usage(args: list[str], says: str, tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
+def test_names_are_escaped(tmp_path: Path) -> None:
+    (tmp_path / "in\n.hprof").write_bytes(chain(1))
+    done = reduce("in\n.hprof", "-o", "out\x1b", "--", "true", cwd=tmp_path)
+    assert (done.status, "in\\n.hprof: " in done.err, "out\\x1b: " in done.err) == (0, True, True), done.err
+
+
 @pytest.mark.parametrize("name", ["out.1.hprof", "out.3.hprof", "out.reduce"])
 def test_a_dump_that_would_be_overwritten_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(chain(1))
