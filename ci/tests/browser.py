@@ -116,7 +116,7 @@ class Browser:
         self.evaluate("document.body.insertAdjacentHTML('beforeend', '<input type=file id=of-the-test hidden>')")
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         field = self.call("DOM.querySelector", nodeId=root, selector="#of-the-test")["nodeId"]
-        self.call("DOM.setFileInputFiles", files=[str(file)], nodeId=field)
+        self.call("DOM.setFileInputFiles", files=[str(file.resolve())], nodeId=field)
         self.evaluate(
             "(field => {const dataTransfer = new DataTransfer(); dataTransfer.items.add(field.files[0]); field.remove();"
             f"document.querySelector({selector!r}).dispatchEvent(new DragEvent('drop', {{dataTransfer, cancelable: true}}))}})"
