@@ -119,9 +119,10 @@ if(HPROF_GENERATOR)
   set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)
 endif()
 
-# Under the sanitizers in ci/full alone: these take long there, and reach the same lines as others, or mostly wait for Python and Java.
+# Under the sanitizers in ci/full alone: these take long there, and reach the same lines as others, measure what sanitizers change, or
+# mostly wait for Python and Java.
 set_property(TEST generator.test_corpus_validator validator.test_causes validator.test_directories validator.test_field_rows
-  APPEND PROPERTY LABELS full)
+  validator.test_hostile APPEND PROPERTY LABELS full)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_agent8 generator.test_agent_listener generator.test_answers generator.test_digests
     generator.test_like generator.test_pipe generator.test_read generator.test_third_party
