@@ -79,11 +79,13 @@ endif()
 list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
 # Slow ones, of which no one counts lines: ci/test runs a part of their tests in each build (ci/parts.py). Of other slow ones, and of
-# all in builds with sanitizers, a part of the cases of each test (ci/some_cases.py).
-set(in_parts "test_(agent|agent_live|serve|reduce)$")
+# almost all in builds with sanitizers, a part of the cases of each test (ci/some_cases.py): each wrong option of hprof-gen reaches lines
+# that no other does.
+set(in_parts "test_(agent|agent_live|reduce)$")
+set(with_all_cases "test_gen_cli$")
 set(with_some_cases
   answers ascii both causes corpus_validator damage diff_content digests disassembler field field_causes field_rows fit hostile like
-  losses manifest parts quirks read redacted repair repair_losses reports stand_ins stats third_party threads twin)
+  losses manifest parts quirks read redacted repair repair_losses reports serve stand_ins stats third_party threads twin)
 list(JOIN with_some_cases "|" with_some_cases)
 set(with_some_cases "^conformance\\.|\\.test_(${with_some_cases})$")
 foreach(file IN LISTS pytest_files)
@@ -91,7 +93,7 @@ foreach(file IN LISTS pytest_files)
   set(plugins no:cacheprovider)
   if(name MATCHES ${in_parts})
     list(APPEND plugins -p parts)
-  elseif(name MATCHES ${with_some_cases} OR "HPROF_SLOW=1" IN_LIST test_environment)
+  elseif(name MATCHES ${with_some_cases} OR ("HPROF_SLOW=1" IN_LIST test_environment AND NOT name MATCHES ${with_all_cases}))
     list(APPEND plugins -p some_cases)
   endif()
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p ${plugins} ${file}
@@ -121,12 +123,11 @@ endif()
 
 # Under the sanitizers in ci/full alone: these take long there, and reach the same lines as others, measure what sanitizers change, or
 # mostly wait for Python and Java.
-set_property(TEST generator.test_corpus_validator validator.test_causes validator.test_directories validator.test_field_rows
-  validator.test_hostile APPEND PROPERTY LABELS full)
+set_property(TEST generator.test_corpus_validator validator.test_causes validator.test_directories validator.test_field
+  validator.test_field_causes validator.test_field_rows validator.test_hostile validator.test_losses APPEND PROPERTY LABELS full)
 if(HPROF_GENERATOR)
-  set_property(TEST generator.test_agent8 generator.test_agent_listener generator.test_answers generator.test_digests
-    generator.test_like generator.test_pipe generator.test_read generator.test_third_party
-    APPEND PROPERTY LABELS full)
+  set_property(TEST generator.test_agent8 generator.test_agent_listener generator.test_like generator.test_pipe generator.test_read
+    generator.test_third_party APPEND PROPERTY LABELS full)
 endif()
 
 # Those that take minutes begin first.
