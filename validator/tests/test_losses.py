@@ -109,7 +109,8 @@ def test_after_damage_in_compressed_data_nothing_is_new(original: Original, tmp_
     for draw in range(8 * DRAWS):
         what, broken = packed_and_damaged(dice, original.data)
         (tmp_path / "broken.gz").write_bytes(broken)
-        done = run("--profile", "auto", "--force", "--repair", "copy", "broken.gz", cwd=tmp_path)
+        name, stdin = dice.choice((("broken.gz", b""), ("-", broken)))
+        done = run("--profile", "auto", "--force", "--repair", "copy", name, cwd=tmp_path, stdin=stdin)
         if done.status == 1 and ("no object" in done.err or "header" in done.err):
             continue
         assert done.status == 0, f"seed {seed}, draw {draw}, {what}: {done.err}"

@@ -14,7 +14,6 @@ enum {
     DISTANCES_MOST = 30,
     END_OF_BLOCK = 256,
     EXPLAINED = 4096, /* bytes after unknown ones where a failure may be due to these: most sub-records are shorter */
-    DOUBTED = 4096,   /* bytes before a failure */
     GAP = 16          /* known bytes between unknown ones that are not worth a stretch of their own: no sub-record is in them */
 };
 
@@ -70,7 +69,7 @@ static bool is_explained(const struct tracer *t)
 /* Some sub-records may look right before one does not. */
 static void begin_damage(struct tracer *t)
 {
-    uint64_t from = t->output > DOUBTED ? t->output - DOUBTED : 0;
+    uint64_t from = t->output > TRACE_DOUBTED ? t->output - TRACE_DOUBTED : 0;
 
     t->is_damaged = true;
     t->damaged_from = t->output;

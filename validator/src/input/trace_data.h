@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "input/input_source.h"
 
+enum { TRACE_DOUBTED = 4096 /* bytes before a failure that may be the damage, or follow it */ };
+
 struct traced_data {
     const struct input_source *source;
     uint64_t offset;          /* of the data in the file */

@@ -187,6 +187,8 @@ struct repair {
     size_t left_count, left_capacity;
     struct keymap left_index[LEFT_KINDS]; /* key to index in `left` */
     bool is_first_pass;
+    uint8_t root[32]; /* the last sub-record, if it was a root; */
+    size_t root_size; /* else 0 */
     bool is_unsure;   /* the sub-record before was left out because bytes of it are not known: the next may not begin here */
     bool stopped;     /* by a callback */
     bool has_changed; /* this pass left something out, or set it to 0 */
@@ -302,6 +304,9 @@ void unknown_note_failure(struct repair *r, uint64_t offset);
 void unknown_find(struct repair *r);
 /* Offsets of the input, of which the pass asks in order: whether some of the next n bytes are not known; */
 bool unknown_is_in_next(struct repair *r, uint64_t n);
+/* Whether the next sub-record, of so many bytes, is a root that repeats the one before it, in a damaged gzip member: there damage
+ * repeats bytes, and the only items that may be there many times are roots. */
+bool unknown_repeats_root(struct repair *r, uint64_t size);
 /* the first byte from here on that is not known, UINT64_MAX for none. */
 uint64_t unknown_next(struct repair *r);
 

@@ -56,7 +56,7 @@ static void take_back_stand_in(struct repair *r, uint64_t size)
 /* Whether bytes of the sub-record are not known; or it is a root, which many bytes resemble, after such a sub-record. */
 static bool is_lost_in_member(struct repair *r, enum left_out_kind kind, uint64_t size)
 {
-    bool is_lost = unknown_is_in_next(r, size), was_unsure = r->is_unsure;
+    bool is_lost = unknown_is_in_next(r, size) || unknown_repeats_root(r, size), was_unsure = r->is_unsure;
 
     r->is_unsure = is_lost;
     return is_lost || (was_unsure && kind == LEFT_SUBRECORD);

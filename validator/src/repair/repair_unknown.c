@@ -1,7 +1,9 @@
 /* See repair.h. What a damaged gzip member gave after the damage is in part wrong, although it may look like sub-records: deflate
  * data copies from bytes before. Nothing of it is copied of which a byte is not known. */
+#include <string.h>
 
 #include "base/sort.h"
+#include "format/tags.h"
 #include "input/trace_data.h"
 #include "repair/repair.h"
 
@@ -52,7 +54,7 @@ static void find_in_member(struct repair *r, const struct damaged_part *part, co
     if (u->packed.seekable)
         r->in.error = trace_data(&asked, &r->memory);
     else if (count) /* the compressed bytes are gone */
-        add_part(r, failures[0], part->to - part->from);
+        add_part(r, failures[0] > TRACE_DOUBTED ? failures[0] - TRACE_DOUBTED : 0, part->to - part->from);
 }
 
 void unknown_find(struct repair *r)
@@ -95,4 +97,15 @@ bool unknown_is_in_next(struct repair *r, uint64_t n)
     uint64_t next = unknown_next(r);
 
     return next != UINT64_MAX && (next <= r->in.offset || next - r->in.offset < n);
+}
+
+bool unknown_repeats_root(struct repair *r, uint64_t size)
+{
+    const bool is_root = is_root_tag(*r->in.at) && size <= sizeof r->root && input_need(&r->in, (size_t)size) >= size;
+    const bool is_same = is_root && size == r->root_size && memcmp(r->root, r->in.at, (size_t)size) == 0;
+
+    r->root_size = is_root ? (size_t)size : 0;
+    if (is_root)
+        memcpy(r->root, r->in.at, (size_t)size);
+    return is_same && damage_is_at(r, r->in.offset, size);
 }
