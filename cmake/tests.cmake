@@ -79,21 +79,26 @@ endif()
 list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
 # Slow ones, of which no one counts lines: ci/test runs a part of their tests in each build (ci/parts.py). Of other slow ones, and of
-# almost all in builds with sanitizers, a part of the cases of each test (ci/some_cases.py): each wrong option of hprof-gen reaches lines
-# that no other does.
+# almost all in builds with sanitizers, a part of the cases of each test (ci/some_cases.py): there each wrong option of hprof-gen, and
+# each kind of damage, reaches lines that no other does.
 set(in_parts "test_(agent|agent_live|reduce)$")
-set(with_all_cases "test_gen_cli$")
+set(with_all_cases "test_(damage|gen_cli)$")
 set(with_some_cases
   answers ascii both causes corpus_validator damage diff_content digests disassembler field field_causes field_rows fit hostile like
   losses manifest parts quirks read redacted repair repair_losses reports serve stand_ins stats third_party threads twin)
 list(JOIN with_some_cases "|" with_some_cases)
 set(with_some_cases "^conformance\\.|\\.test_(${with_some_cases})$")
+if("HPROF_SLOW=1" IN_LIST test_environment)
+  set(with_some_cases ".")
+else()
+  set(with_all_cases "^$")
+endif()
 foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
   set(plugins no:cacheprovider)
   if(name MATCHES ${in_parts})
     list(APPEND plugins -p parts)
-  elseif(name MATCHES ${with_some_cases} OR ("HPROF_SLOW=1" IN_LIST test_environment AND NOT name MATCHES ${with_all_cases}))
+  elseif(name MATCHES ${with_some_cases} AND NOT name MATCHES ${with_all_cases})
     list(APPEND plugins -p some_cases)
   endif()
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p ${plugins} ${file}
