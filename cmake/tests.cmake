@@ -129,10 +129,11 @@ endif()
 # Under the sanitizers in ci/full alone: these take long there, and reach the same lines as others, measure what sanitizers change, or
 # mostly wait for Python and Java.
 set_property(TEST generator.test_corpus_validator validator.test_causes validator.test_directories validator.test_field
-  validator.test_field_causes validator.test_field_rows validator.test_hostile validator.test_losses APPEND PROPERTY LABELS full)
+  validator.test_field_causes validator.test_field_rows validator.test_hostile validator.test_losses validator.test_repair_losses
+  validator.test_stand_ins APPEND PROPERTY LABELS full)
 if(HPROF_GENERATOR)
   set_property(TEST generator.test_agent8 generator.test_agent_listener generator.test_like generator.test_pipe generator.test_read
-    generator.test_third_party APPEND PROPERTY LABELS full)
+    generator.test_third_party generator.test_threads APPEND PROPERTY LABELS full)
 endif()
 
 # Those that take minutes begin first.
