@@ -226,6 +226,34 @@ def test_names_of_classes_are_those_of_the_dump(tmp_path: Path) -> None:
     assert all(html.escape(name) in page for name in names[:2])
 
 
+def test_the_report_and_the_page_have_the_same_largest_classes(tmp_path: Path) -> None:
+    """Of classes with as many objects, the one with more bytes comes first. A class without a name is shown by its ID."""
+    numbers = random.Random().sample([*range(1, 40), *range(1, 40)], 50)
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"', 'utf8 $f "f"']
+    lines += ["load-class serial 1 class @object name $object", "segment {", "class-dump @object super null"]
+    for i, number in enumerate(numbers):
+        lines += [f"class-dump @c{i} super @object instance-size 8 {{\nfield $f long\n}}"]
+        lines += [f"instance-dump @o{i}-{n} class @c{i} [ long {n} ]" for n in range(number)]
+    lines += [f"primitive-array-dump @a{n} type int [ 1 2 3 ]" for n in range(45)]
+    (tmp_path / "some.hprof").write_bytes(assemble("\n".join([*lines, "}", "end"])).file.to_bytes())
+    classes = stats(tmp_path / "some.hprof")["classes"]
+    text = validate("--stats", tmp_path / "some.hprof").stdout.decode()
+    page = validate("--stats", "--format=html", tmp_path / "some.hprof").stdout.decode()
+
+    def largest(*keys: str) -> list[tuple[str, str]]:
+        """Names and numbers of objects."""
+        first = sorted(classes, key=lambda one: [-one[f"instance{key}"] - one[f"array{key}"] for key in keys])
+        return [(one["name"] or f"class {one['id']} without a name", str(one["instances"] + one["arrays"])) for one in first]
+
+    for title, keys in (("bytes", ("_bytes", "s")), ("objects", ("s", "_bytes"))):
+        section = text.split(f"Classes with the most {title}\n")[1].split("\n\n")[0]
+        rows = re.findall(r"^ +(\d+) +\d+ +[0-9.]+ %  (.*)$", section, re.MULTILINE)
+        assert [(name, number) for number, name in rows] == largest(*keys)[:8]
+        section = page.split(f"<h2 id={title}>")[1].split("</table>")[0]
+        rows = re.findall(r"<td class=name>(.*?)</td><td class=n>(\d+)</td>", section)
+        assert [(html.unescape(name.replace("<wbr>", "")), number) for name, number in rows] == largest(*keys)[:30]
+
+
 def test_a_name_of_start_thread_is_cut_between_characters(tmp_path: Path) -> None:
     names = ["a thread that has no object in the heap", "x" + "\u00e9" * 250]
     lines = ['hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z']

@@ -181,12 +181,11 @@ static void count_objects(struct collecting *c, struct hprof_reader *reader, con
 static int compare_classes(const void *a, const void *b)
 {
     const struct class_stats *one = a, *other = b;
-    uint64_t bytes = one->instance_bytes + one->array_bytes, others = other->instance_bytes + other->array_bytes;
 
-    if (bytes != others)
-        return bytes < others ? 1 : -1;
-    if (one->instances + one->arrays != other->instances + other->arrays)
-        return one->instances + one->arrays < other->instances + other->arrays ? 1 : -1;
+    if (class_bytes(one) != class_bytes(other))
+        return class_bytes(one) < class_bytes(other) ? 1 : -1;
+    if (class_objects(one) != class_objects(other))
+        return class_objects(one) < class_objects(other) ? 1 : -1;
     return one->id < other->id ? -1 : one->id > other->id;
 }
 

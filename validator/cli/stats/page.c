@@ -234,42 +234,24 @@ static void put_kinds(const struct page *p)
     end_table(p->out);
 }
 
-static uint64_t objects_of(const struct class_stats *class)
+static void put_some_classes(const struct page *p, const struct class_stats *const top[], size_t count, const char *id,
+                             const char *title, uint64_t (*share_of)(const struct class_stats *))
 {
-    return class->instances + class->arrays;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const struct class_stats *one = *(const struct class_stats *const *)a, *other = *(const struct class_stats *const *)b;
-
-    if (objects_of(one) != objects_of(other))
-        return objects_of(one) < objects_of(other) ? 1 : -1;
-    return one < other ? -1 : one > other;
-}
-
-static void put_some_classes(const struct page *p, const struct class_stats *const *classes, const char *id, const char *title,
-                             bool by_number)
-{
+    const struct class_stats *classes = p->stats->classes.at;
     uint64_t all = 0;
-    char unknown[64];
+    char label[CLASS_LABEL_SIZE];
 
     for (size_t i = 0; i < p->stats->classes.count; i++)
-        all += by_number ? objects_of(classes[i]) : classes[i]->instance_bytes + classes[i]->array_bytes;
+        all += share_of(&classes[i]);
     begin_table(
         p->out, id, title,
         "<th>class</th><th class=n>objects</th><th class=n>bytes of values</th><th class=n>share</th><th class=bar></th>");
-    for (size_t i = 0; i < p->stats->classes.count && i < CLASSES_SHOWN && objects_of(classes[i]) > 0; i++) {
-        uint64_t bytes = classes[i]->instance_bytes + classes[i]->array_bytes;
-
-        snprintf(unknown, sizeof unknown, "class 0x%" PRIx64 " without a name", classes[i]->id);
+    for (size_t i = 0; i < count; i++) {
         fputs("<tr>", p->out);
-        put_name(p->out, classes[i]->name != NULL ? classes[i]->name
-                         : classes[i]->id != 0    ? unknown
-                                                  : "classes that are not defined");
-        put_number(p->out, objects_of(classes[i]));
-        put_number(p->out, bytes);
-        put_bar(p->out, by_number ? objects_of(classes[i]) : bytes, all);
+        put_name(p->out, class_label(top[i], label));
+        put_number(p->out, class_objects(top[i]));
+        put_number(p->out, class_bytes(top[i]));
+        put_bar(p->out, share_of(top[i]), all);
         fputs("</tr>\n", p->out);
     }
     end_table(p->out);
@@ -277,21 +259,16 @@ static void put_some_classes(const struct page *p, const struct class_stats *con
 
 static void put_classes(const struct page *p)
 {
-    const struct stats *stats = p->stats;
-    const struct class_stats **classes = calloc(stats->classes.count + 1, sizeof *classes);
+    const struct class_stats *top[CLASSES_SHOWN];
 
-    if (classes == NULL || stats_objects(stats) == 0) {
-        free(classes);
+    if (stats_objects(p->stats) == 0)
         return;
-    }
-    for (size_t i = 0; i < stats->classes.count; i++)
-        classes[i] = (const struct class_stats *)stats->classes.at + i;
-    put_some_classes(p, classes, "bytes", "Classes with the most bytes", false);
-    qsort(classes, stats->classes.count, sizeof *classes, compare_numbers);
-    put_some_classes(p, classes, "objects", "Classes with the most objects", true);
+    put_some_classes(p, top, stats_most_bytes(p->stats, top, CLASSES_SHOWN), "bytes", "Classes with the most bytes",
+                     class_bytes);
+    put_some_classes(p, top, stats_most_objects(p->stats, top, CLASSES_SHOWN), "objects", "Classes with the most objects",
+                     class_objects);
     fputs("<p class=note>Bytes of values are those of fields and elements, as the dump has them, without headers.</p>\n",
           p->out);
-    free(classes);
 }
 
 static void put_heap_dumps(const struct page *p)

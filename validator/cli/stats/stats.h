@@ -142,6 +142,18 @@ uint64_t stats_classes(const struct stats *stats);
 uint64_t stats_roots(const struct stats *stats);
 void stats_free(struct stats *stats);
 
+/* ---- classes.c ---- */
+uint64_t class_objects(const struct class_stats *class);
+/* Of values: of fields and of elements. */
+uint64_t class_bytes(const struct class_stats *class);
+/* Its name, or what is shown if it has none. */
+#define CLASS_LABEL_SIZE 64
+const char *class_label(const struct class_stats *class, char text[CLASS_LABEL_SIZE]);
+/* The classes with the most bytes, or the most objects, in this order: at most `most`, each with at least one object. Returns how
+ * many they are. */
+size_t stats_most_bytes(const struct stats *stats, const struct class_stats *top[], size_t most);
+size_t stats_most_objects(const struct stats *stats, const struct class_stats *top[], size_t most);
+
 /* ---- visualvm.c ---- */
 /* The Java heap that VisualVM's heap library needs to open the dump, in MB; 0 if it may refuse the dump. */
 uint64_t stats_visualvm_heap(const struct stats *stats);

@@ -77,53 +77,28 @@ static void print_kinds(const struct stats *stats, FILE *out)
             print_row(out, rows[i].name, rows[i].tally.number, rows[i].tally.bytes, stats->summary.bytes);
 }
 
-static uint64_t objects_of(const struct class_stats *class)
+static void print_classes(const struct stats *stats, FILE *out, const struct class_stats *const top[], size_t count,
+                          const char *title)
 {
-    return class->instances + class->arrays;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    const struct class_stats *one = *(const struct class_stats *const *)a, *other = *(const struct class_stats *const *)b;
-
-    if (objects_of(one) != objects_of(other))
-        return objects_of(one) < objects_of(other) ? 1 : -1;
-    return one < other ? -1 : one > other;
-}
-
-static void print_classes(const struct stats *stats, FILE *out, const struct class_stats *const *classes, const char *title)
-{
+    const struct class_stats *classes = stats->classes.at;
     uint64_t all = 0;
+    char label[CLASS_LABEL_SIZE];
 
     for (size_t i = 0; i < stats->classes.count; i++)
-        all += classes[i]->instance_bytes + classes[i]->array_bytes;
+        all += class_bytes(&classes[i]);
     print_head(out, title, "bytes of values");
-    for (size_t i = 0; i < stats->classes.count && i < CLASSES_SHOWN && objects_of(classes[i]) > 0; i++) {
-        char unknown[NUMBER_SIZE + 32];
-
-        snprintf(unknown, sizeof unknown, "class 0x%" PRIx64 " without a name", classes[i]->id);
-        print_row(out,
-                  classes[i]->name != NULL ? classes[i]->name
-                  : classes[i]->id         ? unknown
-                                           : "classes that are not defined",
-                  objects_of(classes[i]), classes[i]->instance_bytes + classes[i]->array_bytes, all);
-    }
+    for (size_t i = 0; i < count; i++)
+        print_row(out, class_label(top[i], label), class_objects(top[i]), class_bytes(top[i]), all);
 }
 
 static void print_top_classes(const struct stats *stats, FILE *out)
 {
-    const struct class_stats **classes = calloc(stats->classes.count + 1, sizeof *classes);
+    const struct class_stats *top[CLASSES_SHOWN];
 
-    if (classes == NULL)
+    if (stats_objects(stats) == 0)
         return;
-    for (size_t i = 0; i < stats->classes.count; i++)
-        classes[i] = (const struct class_stats *)stats->classes.at + i;
-    if (stats_objects(stats) > 0) {
-        print_classes(stats, out, classes, "Classes with the most bytes");
-        qsort(classes, stats->classes.count, sizeof *classes, compare_numbers);
-        print_classes(stats, out, classes, "Classes with the most objects");
-    }
-    free(classes);
+    print_classes(stats, out, top, stats_most_bytes(stats, top, CLASSES_SHOWN), "Classes with the most bytes");
+    print_classes(stats, out, top, stats_most_objects(stats, top, CLASSES_SHOWN), "Classes with the most objects");
 }
 
 static void print_roots(const struct stats *stats, FILE *out, size_t width)
