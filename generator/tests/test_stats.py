@@ -319,6 +319,31 @@ def test_a_mark_leads_to_the_gravest_of_its_findings(warning: str, shown: str, t
     assert re.search(rf"<tr id={mark[0]}>.*?>{shown}<", page)
 
 
+def test_each_mark_leads_to_its_finding_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    """The page has the first hundred findings and damaged ranges; a mark beyond them led to the first finding."""
+    lines = ['hprof "JAVA PROFILE 1.0.1" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
+    lines += ["load-class serial 1 class @object name $object"]
+    for heap in range(150):
+        lines += ["heap-dump {", *(["class-dump @object super null"] if heap == 0 else []), f"instance-dump @x{heap} class @nowhere"]
+        lines += [f"instance-dump @y{heap} class @object trace 9\nraw 0xff\n}}"]
+    (tmp_path / "many.hprof").write_bytes(assemble("\n".join(lines)).file.to_bytes())
+    options = ("--profile=strict", "--max-errors=0", "--stats")
+    found = json.loads(validate(*options, "--format=json", tmp_path / "many.hprof").stdout)
+    page = validate(*options, "--format=html", tmp_path / "many.hprof").stdout.decode()
+    rows = {row[1]: row[2] for row in re.finditer(r"<tr id=(f\d+)>.*?<td class=\w+>(\S+)</td>", page)}
+    marks = re.findall(r'<a class="mark \w+" href="#(f\d+)".*? title="(\S+) at ', page)
+    beyond = [row for row in rows if int(row[1:]) >= 100]
+    assert beyond and {*beyond} <= {row for row, _ in marks}
+    for row, rule in marks:
+        assert rows[row] == rule
+    verdict = found["verdict"]
+    lefts = {"findings": verdict["errors"] + verdict["warnings"] - len(rows)}
+    lefts |= {"damage": found["damage"]["number"] - 100, "heaps": found["heap_dump_count"] - 100}
+    for table, left in lefts.items():
+        assert left > 0
+        assert f"</table></div>\n<p class=note>and {left} more</p>" in page.split(f"<h2 id={table}>")[1].split("<h2")[0], table
+
+
 PROBE = """<pre id=probe></pre><script>
 const box = one => one.getBoundingClientRect(), all = what => [...document.querySelectorAll(what)];
 const svg = document.querySelector('svg');

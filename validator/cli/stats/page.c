@@ -12,10 +12,16 @@
 
 enum { CLASSES_SHOWN = 30, FINDINGS_SHOWN = 100, DAMAGE_SHOWN = 100, THREADS_SHOWN = 500, MAP_HEIGHT = 100 };
 
+/* The findings of each cell of the map. */
+struct marks {
+    size_t count[MAP_CELLS], gravest[MAP_CELLS]; /* the first of the gravest */
+};
+
 struct page {
     const struct stats *stats;
     struct hprof_reader *reader;
     FILE *out;
+    struct marks marks;
 };
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -89,6 +95,14 @@ static void end_table(FILE *out)
     fputs("</table></div>\n", out);
 }
 
+static void put_more(FILE *out, uint64_t all, uint64_t shown)
+{
+    char number[NUMBER_SIZE];
+
+    if (all > shown)
+        fprintf(out, "<p class=note>and %s more</p>\n", format_exact(number, all - shown));
+}
+
 /* ---- The map ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t bytes_of_cell(const struct map *map, size_t cell)
@@ -141,42 +155,60 @@ static void put_cells(const struct map *map, FILE *out)
     }
 }
 
-/* Whether a finding has an offset that the map has: those of the compressed file are elsewhere. */
-static bool is_on_map(const struct finding_stats *finding)
+/* The cell of the map that has the offset of a finding; MAP_CELLS if there is none. Offsets in the compressed file are elsewhere. */
+static size_t cell_of(const struct stats *stats, const struct finding_stats *finding)
 {
-    return finding->offset != HPROF_NO_OFFSET && !is_of_gzip(hprof_rule_at(finding->rule));
+    if (finding->offset == HPROF_NO_OFFSET || is_of_gzip(hprof_rule_at(finding->rule)) ||
+        finding->offset / stats->map.cell_bytes >= stats->map.cells)
+        return MAP_CELLS;
+    return (size_t)(finding->offset / stats->map.cell_bytes);
+}
+
+static void find_marks(const struct stats *stats, struct marks *marks)
+{
+    const struct finding_stats *findings = stats->findings.at;
+
+    memset(marks, 0, sizeof *marks);
+    for (size_t i = 0; i < stats->findings.count; i++) {
+        size_t cell = cell_of(stats, &findings[i]);
+
+        if (cell == MAP_CELLS)
+            continue;
+        if (marks->count[cell]++ == 0 || findings[i].severity > findings[marks->gravest[cell]].severity)
+            marks->gravest[cell] = i;
+    }
+}
+
+/* Whether a mark leads to this finding. */
+static bool is_marked(const struct page *p, size_t finding)
+{
+    const struct finding_stats *f = (const struct finding_stats *)p->stats->findings.at + finding;
+    size_t cell = cell_of(p->stats, f);
+
+    return cell < MAP_CELLS && p->marks.gravest[cell] == finding;
 }
 
 /* A mark above each cell that has findings; it leads to the first of the gravest. */
-static void put_marks(const struct stats *stats, FILE *out)
+static void put_marks(const struct page *p)
 {
-    const struct finding_stats *findings = stats->findings.at;
-    size_t count[MAP_CELLS] = {0}, first[MAP_CELLS] = {0};
-    double length = (double)stats->summary.bytes;
+    const struct finding_stats *findings = p->stats->findings.at;
+    double length = (double)p->stats->summary.bytes;
     char offset[NUMBER_SIZE];
 
-    fputs("<div class=marks>", out);
-    for (size_t i = 0; i < stats->findings.count; i++) {
-        size_t cell = is_on_map(&findings[i]) ? (size_t)(findings[i].offset / stats->map.cell_bytes) : MAP_CELLS;
+    fputs("<div class=marks>", p->out);
+    for (size_t cell = 0; cell < p->stats->map.cells; cell++) {
+        const struct finding_stats *f = &findings[p->marks.gravest[cell]];
 
-        if (cell >= stats->map.cells)
+        if (p->marks.count[cell] == 0)
             continue;
-        if (count[cell]++ == 0 || findings[i].severity > findings[first[cell]].severity)
-            first[cell] = i;
+        fprintf(p->out, "<a class=\"mark %s\" href=\"#f%zu\" style=\"left:%.3f%%\" title=\"%s at %s",
+                severity_name(f->severity), p->marks.gravest[cell], 100.0 * (double)f->offset / length,
+                hprof_rule_at(f->rule)->id, format_offset(offset, f->offset, false));
+        if (p->marks.count[cell] > 1)
+            fprintf(p->out, " and %zu more", p->marks.count[cell] - 1);
+        fputs("\">&#9660;</a>", p->out);
     }
-    for (size_t cell = 0; cell < stats->map.cells; cell++) {
-        const struct finding_stats *f = &findings[first[cell]];
-
-        if (count[cell] == 0)
-            continue;
-        fprintf(out, "<a class=\"mark %s\" href=\"#f%zu\" style=\"left:%.3f%%\" title=\"%s at %s", severity_name(f->severity),
-                first[cell] < FINDINGS_SHOWN ? first[cell] : 0, 100.0 * (double)f->offset / length, hprof_rule_at(f->rule)->id,
-                format_offset(offset, f->offset, false));
-        if (count[cell] > 1)
-            fprintf(out, " and %zu more", count[cell] - 1);
-        fputs("\">&#9660;</a>", out);
-    }
-    fputs("</div>\n", out);
+    fputs("</div>\n", p->out);
 }
 
 static void put_map(const struct page *p)
@@ -189,7 +221,7 @@ static void put_map(const struct page *p)
         for (unsigned kind = 0; kind < MAP_KINDS; kind++)
             totals[kind] += map->bytes[cell][kind];
     fputs("<h2 id=map>Map of the file</h2>\n<div class=map>\n", p->out);
-    put_marks(p->stats, p->out);
+    put_marks(p);
     fprintf(p->out,
             "<svg role=img aria-label=\"kinds of records along the file\" viewBox=\"0 0 %.4f %d\" preserveAspectRatio=none "
             "shape-rendering=crispEdges>\n",
@@ -287,6 +319,7 @@ static void put_heap_dumps(const struct page *p)
         fputs("</tr>\n", p->out);
     }
     end_table(p->out);
+    put_more(p->out, p->stats->heap_dump_count, p->stats->heap_dumps.count);
 }
 
 static void put_damage(const struct page *p)
@@ -303,29 +336,36 @@ static void put_damage(const struct page *p)
         fprintf(p->out, "<td>%s</td></tr>\n", damaged[i].what);
     }
     end_table(p->out);
+    put_more(p->out, p->stats->damage.number, DAMAGE_SHOWN);
     if (p->stats->is_read_by_lengths)
         fputs("<p class=note>A pipe can be read only once: what follows the first damage is not in these figures.</p>\n",
               p->out);
 }
 
+/* The first ones, and those that a mark leads to. */
 static void put_findings(const struct page *p)
 {
     const struct finding_stats *findings = p->stats->findings.at;
     char offset[NUMBER_SIZE];
+    uint64_t shown = 0;
 
     if (p->stats->findings.count == 0)
         return;
     begin_table(p->out, "findings", "Findings", "<th>offset</th><th>rule</th><th>what is wrong</th>");
-    for (size_t i = 0; i < p->stats->findings.count && i < FINDINGS_SHOWN; i++) {
+    for (size_t i = 0; i < p->stats->findings.count; i++) {
         const struct hprof_rule *rule = hprof_rule_at(findings[i].rule);
 
+        if (i >= FINDINGS_SHOWN && !is_marked(p, i))
+            continue;
         fprintf(p->out, "<tr id=f%zu><td>%s%s</td><td class=%s>%s</td><td class=name>", i,
                 findings[i].offset == HPROF_NO_OFFSET ? "unknown" : format_offset(offset, findings[i].offset, false),
                 is_of_gzip(rule) ? " of the compressed file" : "", severity_name(findings[i].severity), rule->id);
         put_text(p->out, findings[i].text);
         fputs("</td></tr>\n", p->out);
+        shown++;
     }
     end_table(p->out);
+    put_more(p->out, p->stats->summary.errors + p->stats->summary.warnings, shown);
 }
 
 static void put_threads(const struct page *p)
@@ -348,8 +388,7 @@ static void put_threads(const struct page *p)
         }
         fputs("</pre></details>\n", p->out);
     }
-    if (p->stats->threads.count > THREADS_SHOWN)
-        fprintf(p->out, "<p class=note>and %s more</p>\n", format_exact(number, p->stats->threads.count - THREADS_SHOWN));
+    put_more(p->out, p->stats->threads.count, THREADS_SHOWN);
 }
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
@@ -392,8 +431,9 @@ static void put_head(const struct page *p, const char *name)
 
 void stats_print_page(const struct stats *stats, struct hprof_reader *reader, const char *name, FILE *out)
 {
-    const struct page page = {stats, reader, out};
+    struct page page = {.stats = stats, .reader = reader, .out = out};
 
+    find_marks(stats, &page.marks);
     put_head(&page, name);
     put_map(&page);
     put_damage(&page);
