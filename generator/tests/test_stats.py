@@ -324,7 +324,8 @@ def test_each_mark_leads_to_its_finding_and_what_is_left_out_is_counted(tmp_path
     lines = ['hprof "JAVA PROFILE 1.0.1" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
     lines += ["load-class serial 1 class @object name $object"]
     for heap in range(150):
-        lines += ["heap-dump {", *(["class-dump @object super null"] if heap == 0 else []), f"instance-dump @x{heap} class @nowhere"]
+        lines += ["heap-dump {", *(["class-dump @object super null"] if heap == 0 else [])]
+        lines += [f"instance-dump @x{heap} class @nowhere"]
         lines += [f"instance-dump @y{heap} class @object trace 9\nraw 0xff\n}}"]
     (tmp_path / "many.hprof").write_bytes(assemble("\n".join(lines)).file.to_bytes())
     options = ("--profile=strict", "--max-errors=0", "--stats")

@@ -155,7 +155,8 @@ static void put_cells(const struct map *map, FILE *out)
     }
 }
 
-/* The cell of the map that has the offset of a finding; MAP_CELLS if there is none. Offsets in the compressed file are elsewhere. */
+/* The cell of the map that has the offset of a finding; MAP_CELLS if there is none. Offsets in the compressed file are
+ * elsewhere. */
 static size_t cell_of(const struct stats *stats, const struct finding_stats *finding)
 {
     if (finding->offset == HPROF_NO_OFFSET || is_of_gzip(hprof_rule_at(finding->rule)) ||

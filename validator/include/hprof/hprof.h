@@ -158,7 +158,8 @@ struct hprof_summary {
     uint64_t quirk_errors, quirk_warnings; /* quirks by their severity in this run */
     /* Nothing is wrong but that something is missing: objects that are referred to (in all profiles but strict), the end of a
      * series of segments (REC-007), everything but definitions (REC-016; or a heap dump is there without any sub-record, in all
-     * profiles but strict), or the file to which a part belongs (is_part); or missing_undecided. There is no other error. The status is then HPROF_INVALID, unless allow_incomplete is set. */
+     * profiles but strict), or the file to which a part belongs (is_part); or missing_undecided. There is no other error. The
+     * status is then HPROF_INVALID, unless allow_incomplete is set. */
     bool incomplete;
     uint64_t missing_objects; /* at least so many: the distinct IDs that are referred to and not dumped, outside of quirks */
     bool missing_undecided;   /* one reading was too little to decide whether objects are missing; for a file it would do */

@@ -93,8 +93,9 @@ static bool are_last_zeros(struct engine *e, uint64_t after)
 {
     enum { LEAST = RECORD_HEADER_SIZE, SIGHT = 64 << 10 /* or as many follow */ };
     size_t n = look_at(&e->in, (size_t)after + SIGHT, UINT64_MAX);
+    const uint8_t *first = e->in.at + after, *end = e->in.at + n;
 
-    return n >= after + LEAST && !e->in.at[after] && memcmp(e->in.at + after, e->in.at + after + 1, n - after - 1) == 0;
+    return n >= after + LEAST && !*first && memcmp(first, first + 1, (size_t)(end - first) - 1) == 0;
 }
 
 uint64_t zeros_may_begin(struct engine *e, uint8_t tag, uint64_t bad_at)

@@ -15,8 +15,8 @@ static void vote_by_length(struct votes *votes, uint32_t length, uint32_t with_4
     votes->for_8 += length == with_8;
 }
 
-/* A text of less than 4 bytes leaves no room for an ID of 8. Of two strings that follow each other, the IDs differ: where the first 4
- * bytes do not, they are no ID. */
+/* A text of less than 4 bytes leaves no room for an ID of 8. Of two strings that follow each other, the IDs differ: where the
+ * first 4 bytes do not, they are no ID. */
 static void vote_by_string(struct votes *votes, uint32_t length, const uint8_t *id, const uint8_t *previous)
 {
     votes->for_4 += length >= 4 && length < 8;

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the header of a dump that begins with these n bytes states an ID size, 4 or 8, but its first records have the other one. */
+/* Whether the header of a dump that begins with these n bytes states an ID size, 4 or 8, but its first records have the other
+ * one. */
 bool id_size_is_wrong(const uint8_t *p, size_t n);
 
 #endif

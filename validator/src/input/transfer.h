@@ -22,8 +22,8 @@ size_t transfer_start(const uint8_t *p, size_t n);
 /* Those that leave no byte from 128 on. */
 enum { TRANSFER_WITHOUT_HIGH_BYTES = HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_ASCII };
 
-/* HPROF_TRANSFER_CRLF, _LATIN1, _SEVEN_BIT and _ASCII: what the bytes look like; and _GZIP if they begin a gzip file that looks so. A
- * dump that was never transferred may look so by chance. */
+/* HPROF_TRANSFER_CRLF, _LATIN1, _SEVEN_BIT and _ASCII: what the bytes look like; and _GZIP if they begin a gzip file that looks
+ * so. A dump that was never transferred may look so by chance. */
 unsigned transfer_of(const uint8_t *p, size_t n);
 
 /* Whether a byte is 128 or more. */

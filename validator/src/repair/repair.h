@@ -268,8 +268,8 @@ enum hprof_status find_dump(struct repair *r, struct input_source *from);
 
 /* ---- undo.c ---- */
 
-/* Undoes what a transfer has done to the dump, or the gzip file, in `*from`: the file from which the copy is made, or the copy itself.
- * Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else result.failure says why. */
+/* Undoes what a transfer has done to the dump, or the gzip file, in `*from`: the file from which the copy is made, or the copy
+ * itself. Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else result.failure says why. */
 enum hprof_status undo_transfer(struct repair *r, struct input_source *from);
 
 /* ---- make_header.c ---- */

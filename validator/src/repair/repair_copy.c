@@ -468,8 +468,8 @@ bool repair_copy_part(struct repair *r)
     return is_good(r);
 }
 
-/* The dump may go on after its last byte. Roots come before all objects or after them: if objects follow the last root, the lost end
- * held no roots. */
+/* The dump may go on after its last byte. Roots come before all objects or after them: if objects follow the last root, the lost
+ * end held no roots. */
 static bool may_lack_last_roots(const struct repair *r)
 {
     return (r->is_series || r->heap.is_truncated) && (!r->has_roots || r->heap_dump > 1 || is_root_tag(r->last.tag));

@@ -90,8 +90,8 @@ static bool pass_all(struct undo *u, struct input_source source, bool writes)
     return u->is_exact && !source.error && (!writes || write_out(u));
 }
 
-/* Writes the copy. The result is never longer than the input, so that the input may be the copy: it is as it was if the transfer was
- * another. False then, or if a read or write failed. */
+/* Writes the copy. The result is never longer than the input, so that the input may be the copy: it is as it was if the transfer
+ * was another. False then, or if a read or write failed. */
 static bool undo_all(struct undo *u, struct input_source source)
 {
     if (source.fd == u->r->to) /* the size that the source knows may be an older one */
