@@ -192,6 +192,30 @@ def test_threads_have_their_names_and_stacks(tmp_path: Path) -> None:
         assert f"{name} thread serial {thread['serial']}, object {thread['object']}\n{lines}" in text
 
 
+def test_names_of_threads_whose_classes_have_fields_of_their_own(tmp_path: Path) -> None:
+    """The name is that of java.lang.Thread, wherever it lies; two threads have the same String, and some have no name at all."""
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']
+    lines += ['utf8 $name "name"', 'utf8 $thread "java/lang/Thread"', 'utf8 $string "java/lang/String"', 'utf8 $value "value"']
+    lines += ['utf8 $coder "coder"']
+    lines += [f"load-class serial {i + 1} class @{name} name ${name}" for i, name in enumerate(("object", "thread", "string"))]
+    lines += ["segment {", "class-dump @object super null"]
+    lines += ["class-dump @thread super @object instance-size 5 {\nfield $value byte\nfield $name object\n}"]
+    lines += ["class-dump @sub super @thread instance-size 17 {\nfield $name object\nfield $value long\n}"]
+    lines += ["class-dump @subsub super @sub instance-size 19 {\nfield $coder short\n}", "class-dump @plain super @subsub"]
+    lines += ["class-dump @round super @circle", "class-dump @circle super @round"]
+    lines += ["class-dump @string super @object instance-size 5 {\nfield $value object\nfield $coder byte\n}"]
+    of_thread, of_sub = "byte 7 object @s", "object @other long 3"
+    values = {"thread": of_thread, "sub": f"{of_sub} {of_thread}", "round": "", "object": ""}
+    values |= dict.fromkeys(("subsub", "plain"), f"short 1 {of_sub} {of_thread}")
+    lines += [f"instance-dump @t{i} class @{name} [ {fields} ]" for i, (name, fields) in enumerate(values.items())]
+    lines += [f"root-thread-object @t{i} thread {i + 1} trace 0" for i in range(len(values))]
+    lines += ["instance-dump @s class @string [ object @text byte 1 ]", "primitive-array-dump @text type byte [ 0x2d4e2d4e ]"]
+    lines += ["instance-dump @other class @string [ object null byte 0 ]", "}", "end"]
+    (tmp_path / "fields.hprof").write_bytes(assemble("\n".join(lines)).file.to_bytes())
+    found = {thread["serial"]: thread["name"] for thread in stats(tmp_path / "fields.hprof")["threads"]}
+    assert found == {i + 1: None if name in ("round", "object") else "\u4e2d\u4e2d" for i, name in enumerate(values)}
+
+
 def test_each_kind_of_line_number_is_shown_as_jstack_does(tmp_path: Path) -> None:
     method = "m" + "\u4e2d" * 100  # 301 bytes: some are left out
     frames = {"7": "A.java:7", "0": "A.java", "-1": "A.java", "-2": "A.java, compiled", "-3": "Native Method"}

@@ -17,9 +17,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import hostile_threads
 import pytest
 from hostile_rows import Draw
-from hostile_shapes import END, FOUR, SHAPES, Bytes, Shape, record, segment, u4
+from hostile_shapes import END, FOUR, LAYOUTS, SHAPES, Bytes, Layout, Shape, record, segment, u4
 from some_cases import any_one, some
 
 TOOL = os.environ["HPROF_VALIDATE"]
@@ -183,6 +184,27 @@ def test_time_and_memory_of_other_tools_follow_the_bytes(other: str, hostile: Sh
     assert large.seconds <= SLOWER * small.seconds + NOISE, costs
     if not IS_SANITIZED:
         assert large.memory <= PER_BYTE_OF_A_DIFFERENCE * 2 * max(there, 12 << 20) + CONSTANT, costs
+
+
+REPORTS = {"text": [], "threads": ["--threads"], "json": ["--format=json"], "html": ["--format=html"]}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["4", "8"])
+@pytest.mark.parametrize("name", hostile_threads.SHAPES)
+@pytest.mark.parametrize("form", any_one([*REPORTS]))
+def test_stats_of_threads_follow_the_bytes(form: str, name: str, layout: Layout, tmp_path: Path) -> None:
+    costs: list[Cost] = []
+    path = tmp_path / "dump.hprof"
+    for size in (SIZE // 8, SIZE // 2):
+        write(path, hostile_threads.SHAPES[name](layout, size))
+        command = [TOOL, "--stats", *REPORTS[form], str(path)]
+        tries = [measure_command(command, path)]
+        while costs and len(tries) < TRIES and tries[-1].seconds > SLOWER * costs[0].seconds + NOISE:
+            tries.append(measure_command(command, path))
+        costs.append(min(tries, key=lambda c: c.seconds))
+    small, large = costs
+    assert {small.status, large.status} <= {0, 1}, costs
+    assert large.seconds <= SLOWER * small.seconds + NOISE, costs
 
 
 @pytest.mark.parametrize("draw", range(4 if IS_SLOW else 8))

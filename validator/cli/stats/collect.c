@@ -46,22 +46,6 @@ struct collecting {
     uint64_t sign;                             /* 1, or -1 (modulo 2^64) where an item is taken back */
 };
 
-void *list_add(struct stats *stats, struct list *list, size_t size)
-{
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        void *grown = realloc(list->at, capacity * size);
-
-        if (grown == NULL) {
-            stats->out_of_memory = true;
-            return NULL;
-        }
-        list->at = grown;
-        list->capacity = capacity;
-    }
-    return memset((char *)list->at + list->count++ * size, 0, size);
-}
-
 /* ---- The map ----------------------------------------------------------------------------------------------------- */
 
 uint64_t stats_cell(uint64_t dump_bytes)
@@ -201,8 +185,7 @@ static void keep_class(struct stats *stats, const char *name, uint64_t id, const
                                   .instance_bytes = counted->instance_bytes,
                                   .array_bytes = counted->array_bytes,
                                   .file_bytes = counted->file_bytes,
-                                  .name = name != NULL ? strdup(name) : NULL};
-    stats->out_of_memory |= name != NULL && class->name == NULL;
+                                  .name = name != NULL ? keep_text(stats, name, strlen(name)) : NULL};
 }
 
 static void keep_classes(struct collecting *c, struct hprof_reader *reader)
@@ -431,18 +414,4 @@ uint64_t stats_roots(const struct stats *stats)
         if (kind_of_subrecord((uint8_t)tag) == MAP_ROOTS)
             roots += stats->subrecords[tag].number;
     return roots;
-}
-
-void stats_free(struct stats *stats)
-{
-    for (size_t i = 0; i < stats->classes.count; i++)
-        free(((struct class_stats *)stats->classes.at)[i].name);
-    for (size_t i = 0; i < stats->findings.count; i++)
-        free(((struct finding_stats *)stats->findings.at)[i].text);
-    for (size_t i = 0; i < stats->threads.count; i++)
-        free(((struct thread_stats *)stats->threads.at)[i].name);
-    struct list *lists[] = {&stats->classes, &stats->heap_dumps, &stats->damaged, &stats->findings, &stats->frames,
-                            &stats->traces,  &stats->frame_ids,  &stats->threads, &stats->serials,  &stats->stretches};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free(lists[i]->at);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "name_fields.h"
+
 enum {
     SUB_CLASS_DUMP = 0x20,
     SUB_INSTANCE_DUMP = 0x21,
@@ -11,8 +13,7 @@ enum {
     TYPE_CHAR = 5,
     TYPE_BYTE = 8,
     CODER_LATIN1 = 0,
-    STRETCH_BYTES = 1 << 18,
-    FIELDS_MOST = 1000 /* that are looked at in a class with its superclasses: a thread has some tens */
+    STRETCH_BYTES = 1 << 18
 };
 
 /* Objects from an item on. */
@@ -51,22 +52,26 @@ void names_see_objects(struct stats *stats, const struct hprof_item *item, const
 struct wanted {
     uint64_t id;
     size_t thread;
-    uint8_t coder; /* of an array */
-    bool is_found;
+    bool is_latin1; /* if it is an array of bytes */
+    bool is_found;  /* alike in all with the same ID */
 };
 
 struct search {
     struct stats *stats;
     struct hprof_reader *reader;
+    struct class_fields fields;
     struct wanted *now, *next; /* by ID; what the objects that were found refer to */
     size_t count, next_count;
+    size_t left; /* of `now`: not found yet */
 };
 
 static int compare_wanted(const void *a, const void *b)
 {
     const struct wanted *one = a, *other = b;
 
-    return one->id < other->id ? -1 : one->id > other->id;
+    if (one->id != other->id)
+        return one->id < other->id ? -1 : 1;
+    return (one->is_latin1 > other->is_latin1) - (one->is_latin1 < other->is_latin1);
 }
 
 /* The first that has this ID or a larger one. */
@@ -85,24 +90,16 @@ static size_t first_from(const struct search *s, uint64_t id)
     return low;
 }
 
-/* The value of an instance field of the last item by its name, as the class with this name declares it. */
-static bool field_of(struct search *s, const struct hprof_item *item, const char *class_name, const char *name,
-                     struct hprof_value *value)
+/* The value of a field of the last item. */
+static bool value_of(struct search *s, const struct name_fields *fields, enum name_field n, struct hprof_value *value)
 {
     struct hprof_field field;
-    struct hprof_class class;
-    const char *text;
-    size_t size;
 
     hprof_field_init(&field);
-    hprof_class_init(&class);
     hprof_value_init(value);
-    for (size_t i = 0; i < FIELDS_MOST && hprof_field_at(s->reader, item->class_id, false, i, &field) == 1; i++)
-        if (hprof_string(s->reader, field.name_id, &text, &size) == 1 && size == strlen(name) &&
-            memcmp(text, name, size) == 0 && hprof_class(s->reader, field.class_id, &class) == 1 &&
-            strcmp(class.name, class_name) == 0)
-            return hprof_field_value(s->reader, &field, value) == 1;
-    return false;
+    field.offset = fields->at[n];
+    field.type = fields->type[n];
+    return field.type != 0 && hprof_field_value(s->reader, &field, value) == 1;
 }
 
 /* ---- Characters -------------------------------------------------------------------------------------------------- */
@@ -133,26 +130,26 @@ static size_t put_utf8(char *to, uint32_t c)
 
 /* The character at an index of the last item: an array of characters, which are big-endian, or of bytes in one of the two coders.
  * UTF-16 in bytes is in the order of the machine that dumped, which is little-endian on those that HotSpot is mostly used on. */
-static uint32_t unit_at(const uint8_t *bytes, size_t index, uint8_t type, uint8_t coder)
+static uint32_t unit_at(const uint8_t *bytes, size_t index, uint8_t type, bool is_latin1)
 {
     if (type == TYPE_CHAR)
         return (uint32_t)(bytes[2 * index] << 8 | bytes[2 * index + 1]);
-    return coder == CODER_LATIN1 ? bytes[index] : (uint32_t)(bytes[2 * index] | bytes[2 * index + 1] << 8);
+    return is_latin1 ? bytes[index] : (uint32_t)(bytes[2 * index] | bytes[2 * index + 1] << 8);
 }
 
-static char *read_characters(struct search *s, const struct hprof_item *item, uint8_t coder)
+static const char *read_characters(struct search *s, const struct hprof_item *item, bool is_latin1)
 {
-    size_t width = item->element_type == TYPE_BYTE && coder == CODER_LATIN1 ? 1 : 2, used = 0;
+    size_t width = item->element_type == TYPE_BYTE && is_latin1 ? 1 : 2, used = 0;
     char text[4 * THREAD_NAME_MOST + 1];
     const uint8_t *bytes;
     int64_t there = hprof_body(s->reader, 0, THREAD_NAME_MOST * width, &bytes);
     size_t count = there > 0 ? (size_t)there / width : 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t c = unit_at(bytes, i, item->element_type, coder);
+        uint32_t c = unit_at(bytes, i, item->element_type, is_latin1);
 
         if (c >= 0xd800 && c < 0xdc00 && i + 1 < count) {
-            uint32_t low = unit_at(bytes, i + 1, item->element_type, coder);
+            uint32_t low = unit_at(bytes, i + 1, item->element_type, is_latin1);
 
             if (low >= 0xdc00 && low < 0xe000) {
                 c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
@@ -162,50 +159,69 @@ static char *read_characters(struct search *s, const struct hprof_item *item, ui
         used += put_utf8(text + used, c == 0 || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
     }
     text[used] = '\0';
-    char *copy = strdup(text);
-    s->stats->out_of_memory |= copy == NULL;
-    return copy;
+    return keep_text(s->stats, text, used);
 }
 
 /* ---- The search -------------------------------------------------------------------------------------------------- */
 
-static void want(struct search *s, uint64_t id, size_t thread, uint8_t coder)
+static void want(struct search *s, uint64_t id, size_t thread, bool is_latin1)
 {
     if (id != 0)
-        s->next[s->next_count++] = (struct wanted){.id = id, .thread = thread, .coder = coder};
+        s->next[s->next_count++] = (struct wanted){.id = id, .thread = thread, .is_latin1 = is_latin1};
 }
 
-static void found(struct search *s, struct wanted *wanted, const struct hprof_item *item)
+/* An instance that is wanted by threads from `wanted` on. */
+static void found_instance(struct search *s, struct wanted *wanted, const struct hprof_item *item)
 {
-    struct thread_stats *thread = (struct thread_stats *)s->stats->threads.at + wanted->thread;
+    const struct name_fields fields = find_name_fields(&s->fields, item->class_id);
+    const struct wanted *end = s->now + s->count;
     struct hprof_value value, coder;
 
-    if (wanted->is_found)
+    if ((!value_of(s, &fields, THREAD_NAME, &value) && !value_of(s, &fields, STRING_VALUE, &value)) ||
+        value.type != TYPE_OBJECT)
         return;
-    wanted->is_found = true;
-    if (item->tag == SUB_PRIMITIVE_ARRAY_DUMP) {
-        if (item->element_type == TYPE_CHAR || item->element_type == TYPE_BYTE)
-            thread->name = read_characters(s, item, wanted->coder);
-    } else if (field_of(s, item, "java.lang.Thread", "name", &value) ||
-               field_of(s, item, "java.lang.String", "value", &value)) {
-        bool has_coder = field_of(s, item, "java.lang.String", "coder", &coder);
-
-        if (value.type == TYPE_OBJECT)
-            want(s, value.id, wanted->thread, has_coder ? (uint8_t)coder.integer : CODER_LATIN1);
-    }
+    bool is_latin1 = !value_of(s, &fields, STRING_CODER, &coder) || coder.integer == CODER_LATIN1;
+    for (; wanted < end && wanted->id == item->id; wanted++)
+        want(s, value.id, wanted->thread, is_latin1);
 }
 
-/* Visits the objects that are sought now. Of objects with the same ID the first counts. */
+static void found_array(struct search *s, struct wanted *wanted, const struct hprof_item *item)
+{
+    struct thread_stats *threads = s->stats->threads.at;
+    const struct wanted *end = s->now + s->count, *last = NULL;
+
+    if (item->element_type != TYPE_CHAR && item->element_type != TYPE_BYTE)
+        return;
+    for (; wanted < end && wanted->id == item->id; last = wanted++)
+        threads[wanted->thread].name = last != NULL && last->is_latin1 == wanted->is_latin1
+                                           ? threads[last->thread].name
+                                           : read_characters(s, item, wanted->is_latin1);
+}
+
+/* Of objects with the same ID the first counts. */
+static void found(struct search *s, const struct hprof_item *item)
+{
+    size_t first = first_from(s, item->id);
+
+    if (first == s->count || s->now[first].id != item->id || s->now[first].is_found)
+        return;
+    if (item->tag == SUB_INSTANCE_DUMP)
+        found_instance(s, &s->now[first], item);
+    else
+        found_array(s, &s->now[first], item);
+    for (; first < s->count && s->now[first].id == item->id; first++, s->left--)
+        s->now[first].is_found = true;
+}
+
+/* Visits the objects that are sought now. */
 static int search_stretch(struct search *s, const struct stretch *stretch)
 {
     struct hprof_item item = stretch->first;
     int result = hprof_seek(s->reader, &stretch->first);
 
-    while (result == 1 && (result = hprof_next(s->reader, &item)) == 1 && item.offset < stretch->end) {
-        if (item.kind != HPROF_ITEM_SUBRECORD || (item.tag != SUB_INSTANCE_DUMP && item.tag != SUB_PRIMITIVE_ARRAY_DUMP))
-            continue;
-        for (size_t i = first_from(s, item.id); i < s->count && s->now[i].id == item.id; i++)
-            found(s, &s->now[i], &item);
+    while (s->left > 0 && result == 1 && (result = hprof_next(s->reader, &item)) == 1 && item.offset < stretch->end) {
+        if (item.kind == HPROF_ITEM_SUBRECORD && (item.tag == SUB_INSTANCE_DUMP || item.tag == SUB_PRIMITIVE_ARRAY_DUMP))
+            found(s, &item);
     }
     return result;
 }
@@ -215,7 +231,7 @@ static int search_all(struct search *s)
     const struct stretch *stretches = s->stats->stretches.at;
     int result = 1;
 
-    for (size_t i = 0; i < s->stats->stretches.count && result >= 0; i++) {
+    for (size_t i = 0; i < s->stats->stretches.count && s->left > 0 && result >= 0; i++) {
         size_t first = first_from(s, stretches[i].low);
 
         if (first < s->count && s->now[first].id <= stretches[i].high)
@@ -228,7 +244,7 @@ enum hprof_status names_find(struct stats *stats, struct hprof_reader *reader)
 {
     enum { STEPS = 3 /* the thread, its String, the array of that */ };
     const struct thread_stats *threads = stats->threads.at;
-    struct search s = {.stats = stats, .reader = reader};
+    struct search s = {.stats = stats, .reader = reader, .fields = {.stats = stats, .reader = reader}};
     int result = 1;
 
     if (stats->threads.count == 0)
@@ -239,12 +255,12 @@ enum hprof_status names_find(struct stats *stats, struct hprof_reader *reader)
         stats->out_of_memory = true;
     for (size_t i = 0; i < stats->threads.count && !stats->out_of_memory; i++)
         if (threads[i].name == NULL)
-            want(&s, threads[i].object_id, i, 0);
+            want(&s, threads[i].object_id, i, false);
     for (unsigned step = 0; step < STEPS && result >= 0 && !stats->out_of_memory; step++) {
         struct wanted *free_now = s.now;
 
         s.now = s.next;
-        s.count = s.next_count;
+        s.count = s.left = s.next_count;
         s.next = free_now;
         s.next_count = 0;
         if (s.count > 1)
@@ -252,6 +268,7 @@ enum hprof_status names_find(struct stats *stats, struct hprof_reader *reader)
         if (s.count > 0)
             result = search_all(&s);
     }
+    free(s.fields.classes.at);
     free(s.now);
     free(s.next);
     return stats->out_of_memory ? HPROF_LIMIT : result < 0 ? (enum hprof_status) - result : HPROF_VALID;

@@ -40,7 +40,7 @@ struct tally_of_bytes {
 };
 
 struct class_stats {
-    char *name;
+    const char *name;
     uint64_t id; /* 0 for arrays of a primitive type */
     uint64_t instances, arrays;
     uint64_t instance_bytes, array_bytes; /* of fields and of elements, as the dump has them, without headers */
@@ -60,7 +60,7 @@ struct finding_stats {
     size_t rule;
     enum hprof_severity severity;
     uint64_t offset;
-    char *text; /* "expected a; found b" */
+    const char *text; /* "expected a; found b" */
 };
 
 struct frame_stats {
@@ -78,7 +78,7 @@ struct thread_stats {
     uint32_t serial, trace_serial;
     uint64_t object_id; /* 0 for none */
     uint64_t name_id;   /* of a START_THREAD; else 0 */
-    char *name;         /* NULL if it is not known */
+    const char *name;   /* NULL if it is not known */
     bool is_root;       /* a ROOT_THREAD_OBJECT: it lived when the heap was dumped */
     bool has_ended;     /* an END_THREAD */
     size_t order;       /* in the dump */
@@ -93,6 +93,13 @@ struct stretch {
 
 struct named_class {
     uint32_t serial, number;
+};
+
+/* Texts that stay, one after the other. */
+struct text_block {
+    struct text_block *before;
+    size_t used;
+    char bytes[1 << 16];
 };
 
 /* A growing array. */
@@ -126,11 +133,16 @@ struct stats {
     struct list threads;   /* struct thread_stats, by serial number */
     struct list serials;   /* struct named_class, by serial number */
     struct list stretches; /* struct stretch */
+    struct text_block *texts;
     bool out_of_memory;
 };
 
+/* ---- tables.c ---- */
 /* Makes room for one more and returns it, zeroed; NULL, and out_of_memory is set, if there is none. */
 void *list_add(struct stats *stats, struct list *list, size_t size);
+/* A copy of a short text, with a zero at its end; NULL, and out_of_memory is set, if there is no room. */
+const char *keep_text(struct stats *stats, const char *text, size_t size);
+void stats_free(struct stats *stats);
 
 /* ---- collect.c ---- */
 /* The bytes of a cell in the map of a dump. */
@@ -140,7 +152,6 @@ enum hprof_status stats_collect(struct stats *stats, struct hprof_reader *reader
 uint64_t stats_objects(const struct stats *stats);
 uint64_t stats_classes(const struct stats *stats);
 uint64_t stats_roots(const struct stats *stats);
-void stats_free(struct stats *stats);
 
 /* ---- classes.c ---- */
 uint64_t class_objects(const struct class_stats *class);

@@ -166,10 +166,8 @@ enum hprof_status stats_name_threads(struct stats *stats, struct hprof_reader *r
     merge_threads(stats);
     threads = stats->threads.at;
     for (size_t i = 0; i < stats->threads.count; i++) {
-        if (threads[i].name_id != 0 && hprof_string(reader, threads[i].name_id, &text, &size) == 1) {
-            threads[i].name = strndup(text, whole_characters(text, size, THREAD_NAME_MOST));
-            stats->out_of_memory |= threads[i].name == NULL;
-        }
+        if (threads[i].name_id != 0 && hprof_string(reader, threads[i].name_id, &text, &size) == 1)
+            threads[i].name = keep_text(stats, text, whole_characters(text, size, THREAD_NAME_MOST));
     }
     return stats->header.can_seek && !stats->out_of_memory ? names_find(stats, reader) : HPROF_VALID;
 }
