@@ -192,6 +192,41 @@ def test_threads_have_their_names_and_stacks(tmp_path: Path) -> None:
         assert f"{name} thread serial {thread['serial']}, object {thread['object']}\n{lines}" in text
 
 
+def test_a_stack_trace_of_several_threads_is_printed_once(tmp_path: Path) -> None:
+    """With the first of them; and people see 1,024 frames of it."""
+    lines = ['hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"', 'utf8 $m "run"']
+    lines += ["load-class serial 1 class @object name $object", 'utf8 $b "b<1>"']
+    lines += ["start-thread serial 2 object @thread trace 7 name $b"]
+    lines += [f"frame %f{i} method $m signature $m source $m class 1 line {i + 1}" for i in range(1100)]
+    lines += [f"trace serial 7 thread 2 [ {' '.join(f'%f{i}' for i in range(1100))} ]", "trace serial 8 thread 9 [ %f3 ]"]
+    lines += ["trace serial 9 thread 9 [ ]", "segment {", "class-dump @object super null", "instance-dump @thread class @object"]
+    traces = {9: 7, 4: 8, 6: 7, 2: 7, 5: 9, 7: 9, 8: 8}
+    lines += [f"root-thread-object @thread thread {thread} trace {trace}" for thread, trace in traces.items()]
+    (tmp_path / "shared.hprof").write_bytes(assemble("\n".join([*lines, "}", "end"])).file.to_bytes())
+    frames = [f"java.lang.Object.run(run:{i + 1})" for i in range(1100)]
+    threads = {thread["serial"]: thread for thread in stats(tmp_path / "shared.hprof", "--threads")["threads"]}
+    assert {serial: thread.get("frames") for serial, thread in threads.items()} == {
+        2: frames, 4: frames[3:4], 5: [], 6: None, 7: [], 8: None, 9: None,
+    }  # fmt: skip
+    assert {serial: thread.get("frames_of") for serial, thread in threads.items()} == {
+        2: None, 4: None, 5: None, 6: 2, 7: None, 8: 4, 9: 2,
+    }  # fmt: skip
+    text = validate("--stats", "--threads", tmp_path / "shared.hprof").stdout.decode()
+    blocks = [block.split("\n")[1:] for block in text.rstrip("\n").split("\n\n")]
+    shown = [f"    at {frame}" for frame in frames]
+    of_2, none = ["    the frames of thread serial 2"], ["    no stack trace"]
+    more = "    and 76 more frames; --format json prints all"
+    assert blocks == [[*shown[:1024], more], shown[3:4], none, of_2, none, ["    the frames of thread serial 4"], of_2]
+    page = validate("--stats", "--format=html", tmp_path / "shared.hprof").stdout.decode()
+    stacks = [f"at {frame}\n" for frame in frames]
+    assert re.findall(r"<pre id=(t\d)>(.*?)</pre>", page, re.DOTALL) == [
+        ("t0", "".join([*stacks[:1024], "and 76 more frames\n"])), ("t1", stacks[3]),
+    ]  # fmt: skip
+    links = re.findall(r'frames?</summary><p>the frames of <a href="#(t\d)">(.*?)</a></p></details>', page)
+    assert links == [("t0", "b&lt;1&gt;"), ("t1", "a thread without a name"), ("t0", "b&lt;1&gt;")]
+    assert validate("--stats", tmp_path / "shared.hprof").stdout.decode().count("Threads: 7, with 3,302 frames") == 1
+
+
 def test_names_of_threads_whose_classes_have_fields_of_their_own(tmp_path: Path) -> None:
     """The name is that of java.lang.Thread, wherever it lies; two threads have the same String, and some have no name at all."""
     lines = ['hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"']

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable
 
-from hostile_shapes import END, Bytes, Layout, numbers, segment, table, u4
+from hostile_shapes import END, Bytes, Layout, numbers, record, segment, table, u4
 
 THREAD, LAST = 0x1000, 0x2000  # classes; the threads are instances of the second
 OBJECT, TEXT = 0x800000, 0x1800  # the first thread, and its name
 
 
-def root(layout: Layout) -> bytes:
-    return b"\x08" + layout.ids(OBJECT) + u4(0) + u4(0)
+def root(layout: Layout, trace: int = 0) -> bytes:
+    return b"\x08" + layout.ids(OBJECT) + u4(0) + u4(trace)
 
 
 def dump(layout: Layout, count: int, *classes: Bytes, step: int = 8) -> Iterable[Bytes]:
@@ -42,6 +42,17 @@ def of_a_wide_class(layout: Layout, size: int) -> Iterable[Bytes]:
     yield from dump(layout, max(0, size - len(last)) // 2 // len(root(layout)), last)
 
 
+def with_one_trace(layout: Layout, size: int) -> Iterable[Bytes]:
+    """Half of the bytes are its frames."""
+    frames = size // 2 // layout.id_size
+    trace = record(0x05, u4(1) + u4(0) + u4(frames) + layout.ids(1) * frames)
+    count = size // 2 // len(root(layout))
+    roots = table(root(layout, trace=1), count, (1 + layout.id_size, 4, numbers(count)))
+    yield layout.header() + layout.utf8(1, b"name") + record(0x04, layout.ids(1, 1, 1, 1) + u4(1) + u4(1)) + trace
+    yield segment(layout.class_dump(OBJECT), roots)
+    yield END
+
+
 SHAPES: dict[str, Callable[[Layout, int], Iterable[Bytes]]] = {
-    make.__name__: make for make in (with_one_object, of_the_last_class_of_a_chain, of_a_wide_class)
+    make.__name__: make for make in (with_one_object, of_the_last_class_of_a_chain, of_a_wide_class, with_one_trace)
 }

@@ -41,12 +41,13 @@ TABLE = os.environ.get("HPROF_HOSTILE_TABLE")
 
 MEASURE = """
 import json, os, resource, sys
-out = os.open(os.devnull, os.O_WRONLY)
+out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 child = os.fork()
 if not child:
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
     os.dup2(out, 1)
-    os.execv(sys.argv[1], sys.argv[1:])
+    os.execv(sys.argv[2], sys.argv[2:])
 _, status, used = os.wait4(child, 0)
 print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024]))
 """
@@ -66,8 +67,8 @@ def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
     return measure_command([TOOL, *options, "-" if pipe else str(path)], path, pipe=pipe)
 
 
-def measure_command(measured: list[str], path: Path, *, pipe: bool = False) -> Cost:
-    command = [sys.executable, "-S", "-c", MEASURE, *measured]
+def measure_command(measured: list[str], path: Path, *, pipe: bool = False, output: str | Path = os.devnull) -> Cost:
+    command = [sys.executable, "-S", "-c", MEASURE, str(output), *measured]
     with path.open("rb") as dump:
         if pipe:
             with subprocess.Popen(["cat"], stdin=dump, stdout=subprocess.PIPE) as cat:
@@ -186,6 +187,8 @@ def test_time_and_memory_of_other_tools_follow_the_bytes(other: str, hostile: Sh
         assert large.memory <= PER_BYTE_OF_A_DIFFERENCE * 2 * max(there, 12 << 20) + CONSTANT, costs
 
 
+PER_BYTE_OF_STATS = 20  # that is printed: a thread in JSON
+PAGE = 1 << 20  # of the threads that it shows
 REPORTS = {"text": [], "threads": ["--threads"], "json": ["--format=json"], "html": ["--format=html"]}
 
 
@@ -194,13 +197,14 @@ REPORTS = {"text": [], "threads": ["--threads"], "json": ["--format=json"], "htm
 @pytest.mark.parametrize("form", any_one([*REPORTS]))
 def test_stats_of_threads_follow_the_bytes(form: str, name: str, layout: Layout, tmp_path: Path) -> None:
     costs: list[Cost] = []
-    path = tmp_path / "dump.hprof"
+    path, report = tmp_path / "dump.hprof", tmp_path / "report"
     for size in (SIZE // 8, SIZE // 2):
-        write(path, hostile_threads.SHAPES[name](layout, size))
+        there = write(path, hostile_threads.SHAPES[name](layout, size))
         command = [TOOL, "--stats", *REPORTS[form], str(path)]
-        tries = [measure_command(command, path)]
+        tries = [measure_command(command, path, output=report)]
+        assert report.stat().st_size <= PER_BYTE_OF_STATS * there + PAGE
         while costs and len(tries) < TRIES and tries[-1].seconds > SLOWER * costs[0].seconds + NOISE:
-            tries.append(measure_command(command, path))
+            tries.append(measure_command(command, path, output=report))
         costs.append(min(tries, key=lambda c: c.seconds))
     small, large = costs
     assert {small.status, large.status} <= {0, 1}, costs
@@ -265,7 +269,7 @@ def test_a_count_without_data_costs_nothing(what: str, pipe: bool, tmp_path: Pat
 def test_a_string_of_4_gb_is_not_kept(tmp_path: Path) -> None:
     """Written into a pipe as it is read: 600 MB, or with HPROF_HOSTILE_HUGE the largest length."""
     length = MOST if os.environ.get("HPROF_HOSTILE_HUGE") else 600 << 20
-    command = [sys.executable, "-S", "-c", MEASURE, TOOL, "--allow-incomplete", "-"]
+    command = [sys.executable, "-S", "-c", MEASURE, os.devnull, TOOL, "--allow-incomplete", "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False) as run:
         assert run.stdin and run.stdout
         run.stdin.write(FOUR.header() + record(0x01, u4(1), length))

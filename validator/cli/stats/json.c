@@ -210,10 +210,14 @@ static void put_threads(struct json *json, const struct stats *stats, struct hpr
         put_id(json, "object", threads[i].object_id);
         json_put_bool(json, "is_root", threads[i].is_root);
         json_put_bool(json, "has_ended", threads[i].has_ended);
-        json_put_array(json, "frames");
-        for (uint32_t n = 0; trace != NULL && n < trace->frames; n++)
-            json_put_string(json, NULL, stats_frame(stats, reader, trace, n, text));
-        json_close(json);
+        if (trace != NULL && trace->frames > 0 && trace->thread != i) {
+            json_put_uint(json, "frames_of", threads[trace->thread].serial);
+        } else {
+            json_put_array(json, "frames");
+            for (uint32_t n = 0; trace != NULL && n < trace->frames; n++)
+                json_put_string(json, NULL, stats_frame(stats, reader, trace, n, text));
+            json_close(json);
+        }
         json_close(json);
     }
     json_close(json);

@@ -369,25 +369,49 @@ static void put_findings(const struct page *p)
     put_more(p->out, p->stats->summary.errors + p->stats->summary.warnings, shown);
 }
 
+static void put_thread_name(const struct page *p, const struct thread_stats *thread)
+{
+    put_text(p->out, thread->name != NULL ? thread->name : "a thread without a name");
+}
+
+/* A trace that several threads have is in the first of them, to which the others lead. */
+static void put_frames(const struct page *p, const struct trace_stats *trace, size_t thread)
+{
+    char text[FRAME_SIZE], number[NUMBER_SIZE];
+
+    if (trace->thread != thread) {
+        fprintf(p->out, "<p>the frames of <a href=\"#t%zu\">", trace->thread);
+        put_thread_name(p, (const struct thread_stats *)p->stats->threads.at + trace->thread);
+        fputs("</a></p>", p->out);
+        return;
+    }
+    fprintf(p->out, "<pre id=t%zu>", thread);
+    for (uint32_t n = 0; n < trace->frames && n < FRAMES_SHOWN; n++) {
+        fputs("at ", p->out);
+        put_text(p->out, stats_frame(p->stats, p->reader, trace, n, text));
+        putc('\n', p->out);
+    }
+    if (trace->frames > FRAMES_SHOWN)
+        fprintf(p->out, "and %s\n", format_counted(number, trace->frames - FRAMES_SHOWN, "more frame"));
+    fputs("</pre>", p->out);
+}
+
 static void put_threads(const struct page *p)
 {
     const struct thread_stats *threads = p->stats->threads.at;
-    char text[FRAME_SIZE], number[NUMBER_SIZE];
+    char number[NUMBER_SIZE];
 
     fprintf(p->out, "<h2 id=threads>Threads: %s</h2>\n", format_exact(number, p->stats->threads.count));
     for (size_t i = 0; i < p->stats->threads.count && i < THREADS_SHOWN; i++) {
         const struct trace_stats *trace = stats_trace(p->stats, &threads[i]);
 
         fputs("<details><summary>", p->out);
-        put_text(p->out, threads[i].name != NULL ? threads[i].name : "a thread without a name");
-        fprintf(p->out, ", %" PRIu32 " frame%s%s</summary><pre>", trace != NULL ? trace->frames : 0,
+        put_thread_name(p, &threads[i]);
+        fprintf(p->out, ", %" PRIu32 " frame%s%s</summary>", trace != NULL ? trace->frames : 0,
                 plural(trace != NULL ? trace->frames : 0), threads[i].has_ended ? ", has ended" : "");
-        for (uint32_t n = 0; trace != NULL && n < trace->frames; n++) {
-            fputs("at ", p->out);
-            put_text(p->out, stats_frame(p->stats, p->reader, trace, n, text));
-            putc('\n', p->out);
-        }
-        fputs("</pre></details>\n", p->out);
+        if (trace != NULL && trace->frames > 0)
+            put_frames(p, trace, i);
+        fputs("</details>\n", p->out);
     }
     put_more(p->out, p->stats->threads.count, THREADS_SHOWN);
 }

@@ -11,6 +11,7 @@ enum {
     HEAP_DUMPS_KEPT = 100, /* that are described one by one */
     FINDINGS_KEPT = 2000,
     DAMAGE_KEPT = 1000,
+    FRAMES_SHOWN = 1024,   /* of a thread, for people: as many as Java prints of an exception */
     THREAD_NAME_MOST = 200 /* characters */
 };
 
@@ -70,8 +71,9 @@ struct frame_stats {
 };
 
 struct trace_stats {
-    uint32_t serial, thread_serial, frames;
-    size_t first; /* in frame_ids */
+    uint32_t serial, frames;
+    size_t first;  /* in frame_ids */
+    size_t thread; /* the first one that has it, with which its frames are printed */
 };
 
 struct thread_stats {

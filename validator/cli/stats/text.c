@@ -229,10 +229,23 @@ void stats_print_text(const struct stats *stats, struct hprof_reader *reader, co
         fputs("A pipe can be read only once: what follows the first damage is not in these figures\n", out);
 }
 
+static void print_frames(const struct stats *stats, struct hprof_reader *reader, const struct trace_stats *trace, FILE *out)
+{
+    char text[FRAME_SIZE], number[NUMBER_SIZE];
+
+    for (uint32_t n = 0; n < trace->frames && n < FRAMES_SHOWN; n++) {
+        fputs("    at ", out);
+        print_safely(out, stats_frame(stats, reader, trace, n, text));
+        putc('\n', out);
+    }
+    if (trace->frames > FRAMES_SHOWN)
+        fprintf(out, "    and %s; --format json prints all\n",
+                format_counted(number, trace->frames - FRAMES_SHOWN, "more frame"));
+}
+
 void stats_print_threads(const struct stats *stats, struct hprof_reader *reader, FILE *out)
 {
     const struct thread_stats *threads = stats->threads.at;
-    char text[FRAME_SIZE];
 
     for (size_t i = 0; i < stats->threads.count; i++) {
         const struct trace_stats *trace = stats_trace(stats, &threads[i]);
@@ -246,11 +259,10 @@ void stats_print_threads(const struct stats *stats, struct hprof_reader *reader,
         fputs(threads[i].has_ended ? ", has ended\n" : "\n", out);
         if (trace == NULL || trace->frames == 0)
             fputs("    no stack trace\n", out);
-        for (uint32_t n = 0; trace != NULL && n < trace->frames; n++) {
-            fputs("    at ", out);
-            print_safely(out, stats_frame(stats, reader, trace, n, text));
-            putc('\n', out);
-        }
+        else if (trace->thread != i)
+            fprintf(out, "    the frames of thread serial %" PRIu32 "\n", threads[trace->thread].serial);
+        else
+            print_frames(stats, reader, trace, out);
     }
     if (stats->threads.count == 0)
         fputs("no threads\n", out);

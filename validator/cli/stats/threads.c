@@ -33,8 +33,7 @@ static void see_trace(struct stats *stats, struct hprof_reader *reader, const st
 
     if (trace == NULL)
         return;
-    *trace = (struct trace_stats){
-        .serial = item->trace_serial, .thread_serial = item->thread_serial, .first = stats->frame_ids.count};
+    *trace = (struct trace_stats){.serial = item->trace_serial, .first = stats->frame_ids.count};
     while (hprof_trace_frame(reader, trace->frames, &id) == 1) {
         uint64_t *frame = list_add(stats, &stats->frame_ids, sizeof *frame);
 
@@ -144,6 +143,39 @@ static void merge_threads(struct stats *stats)
     stats->threads.count = kept;
 }
 
+static struct trace_stats *trace_of(const struct stats *stats, const struct thread_stats *thread)
+{
+    struct trace_stats *traces = stats->traces.at;
+    size_t low = 0, high = stats->traces.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (traces[middle].serial < thread->trace_serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return thread->trace_serial != 0 && low < stats->traces.count && traces[low].serial == thread->trace_serial ? &traces[low]
+                                                                                                                : NULL;
+}
+
+const struct trace_stats *stats_trace(const struct stats *stats, const struct thread_stats *thread)
+{
+    return trace_of(stats, thread);
+}
+
+/* Backwards, so that the first one stays. */
+static void give_traces_to_threads(struct stats *stats)
+{
+    for (size_t i = stats->threads.count; i-- > 0;) {
+        struct trace_stats *trace = trace_of(stats, (const struct thread_stats *)stats->threads.at + i);
+
+        if (trace != NULL)
+            trace->thread = i;
+    }
+}
+
 /* The length of at most so many bytes of UTF-8, without a part of a character at the end. */
 static size_t whole_characters(const char *text, size_t size, size_t most)
 {
@@ -164,29 +196,13 @@ enum hprof_status stats_name_threads(struct stats *stats, struct hprof_reader *r
     sort(&stats->traces, sizeof(struct trace_stats), compare_traces);
     sort(&stats->serials, sizeof(struct named_class), compare_serials);
     merge_threads(stats);
+    give_traces_to_threads(stats);
     threads = stats->threads.at;
     for (size_t i = 0; i < stats->threads.count; i++) {
         if (threads[i].name_id != 0 && hprof_string(reader, threads[i].name_id, &text, &size) == 1)
             threads[i].name = keep_text(stats, text, whole_characters(text, size, THREAD_NAME_MOST));
     }
     return stats->header.can_seek && !stats->out_of_memory ? names_find(stats, reader) : HPROF_VALID;
-}
-
-const struct trace_stats *stats_trace(const struct stats *stats, const struct thread_stats *thread)
-{
-    const struct trace_stats *traces = stats->traces.at;
-    size_t low = 0, high = stats->traces.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (traces[middle].serial < thread->trace_serial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return thread->trace_serial != 0 && low < stats->traces.count && traces[low].serial == thread->trace_serial ? &traces[low]
-                                                                                                                : NULL;
 }
 
 /* ---- Frames as text ---------------------------------------------------------------------------------------------- */
