@@ -185,7 +185,7 @@ static void keep_class(struct stats *stats, const char *name, uint64_t id, const
                                   .instance_bytes = counted->instance_bytes,
                                   .array_bytes = counted->array_bytes,
                                   .file_bytes = counted->file_bytes,
-                                  .name = name != NULL ? keep_text(stats, name, strlen(name)) : NULL};
+                                  .name = name != NULL ? keep_text(stats, &stats->texts, name, strlen(name)) : NULL};
 }
 
 static void keep_classes(struct collecting *c, struct hprof_reader *reader)

@@ -159,7 +159,7 @@ static const char *read_characters(struct search *s, const struct hprof_item *it
         used += put_utf8(text + used, c == 0 || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
     }
     text[used] = '\0';
-    return keep_text(s->stats, text, used);
+    return keep_text(s->stats, &s->stats->texts, text, used);
 }
 
 /* ---- The search -------------------------------------------------------------------------------------------------- */

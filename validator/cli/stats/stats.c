@@ -63,8 +63,10 @@ static int on_finding(void *context, const struct hprof_finding *f)
         snprintf(text, sizeof text, "%s: expected %s; found %s", f->message, f->expected, f->found);
     else
         snprintf(text, sizeof text, "%s", f->message);
-    *kept = (struct finding_stats){
-        .rule = f->rule, .severity = f->severity, .offset = f->offset, .text = keep_text(&l->stats, text, strlen(text))};
+    *kept = (struct finding_stats){.rule = f->rule,
+                                   .severity = f->severity,
+                                   .offset = f->offset,
+                                   .text = keep_text(&l->stats, &l->stats.finding_texts, text, strlen(text))};
     return 0;
 }
 

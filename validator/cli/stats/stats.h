@@ -3,6 +3,8 @@
 #ifndef HPROF_CLI_STATS_H
 #define HPROF_CLI_STATS_H
 
+#include <stdatomic.h>
+
 #include "hprof/read.h"
 #include "options.h"
 
@@ -129,21 +131,21 @@ struct stats {
     struct list findings; /* struct finding_stats, the first ones */
     uint64_t string_bytes, longest_string;
 
-    struct list frames;    /* struct frame_stats */
-    struct list traces;    /* struct trace_stats */
-    struct list frame_ids; /* uint64_t */
-    struct list threads;   /* struct thread_stats, by serial number */
-    struct list serials;   /* struct named_class, by serial number */
-    struct list stretches; /* struct stretch */
-    struct text_block *texts;
-    bool out_of_memory;
+    struct list frames;                       /* struct frame_stats */
+    struct list traces;                       /* struct trace_stats */
+    struct list frame_ids;                    /* uint64_t */
+    struct list threads;                      /* struct thread_stats, by serial number */
+    struct list serials;                      /* struct named_class, by serial number */
+    struct list stretches;                    /* struct stretch */
+    struct text_block *texts, *finding_texts; /* of a pipe, another thread keeps the findings */
+    atomic_bool out_of_memory;
 };
 
 /* ---- tables.c ---- */
 /* Makes room for one more and returns it, zeroed; NULL, and out_of_memory is set, if there is none. */
 void *list_add(struct stats *stats, struct list *list, size_t size);
 /* A copy of a short text, with a zero at its end; NULL, and out_of_memory is set, if there is no room. */
-const char *keep_text(struct stats *stats, const char *text, size_t size);
+const char *keep_text(struct stats *stats, struct text_block **texts, const char *text, size_t size);
 void stats_free(struct stats *stats);
 
 /* ---- collect.c ---- */

@@ -20,9 +20,9 @@ void *list_add(struct stats *stats, struct list *list, size_t size)
     return memset((char *)list->at + list->count++ * size, 0, size);
 }
 
-const char *keep_text(struct stats *stats, const char *text, size_t size)
+const char *keep_text(struct stats *stats, struct text_block **texts, const char *text, size_t size)
 {
-    struct text_block *block = stats->texts;
+    struct text_block *block = *texts;
     char *copy;
 
     if (block == NULL || sizeof block->bytes - block->used <= size) {
@@ -32,14 +32,24 @@ const char *keep_text(struct stats *stats, const char *text, size_t size)
             stats->out_of_memory = true;
             return NULL;
         }
-        block->before = stats->texts;
+        block->before = *texts;
         block->used = 0;
-        stats->texts = block;
+        *texts = block;
     }
     copy = memcpy(block->bytes + block->used, text, size);
     copy[size] = '\0';
     block->used += size + 1;
     return copy;
+}
+
+static void free_texts(struct text_block *block)
+{
+    while (block != NULL) {
+        struct text_block *before = block->before;
+
+        free(block);
+        block = before;
+    }
 }
 
 void stats_free(struct stats *stats)
@@ -48,10 +58,6 @@ void stats_free(struct stats *stats)
                             &stats->traces,  &stats->frame_ids,  &stats->threads, &stats->serials,  &stats->stretches};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->at);
-    while (stats->texts != NULL) {
-        struct text_block *before = stats->texts->before;
-
-        free(stats->texts);
-        stats->texts = before;
-    }
+    free_texts(stats->texts);
+    free_texts(stats->finding_texts);
 }

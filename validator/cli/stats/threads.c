@@ -200,7 +200,7 @@ enum hprof_status stats_name_threads(struct stats *stats, struct hprof_reader *r
     threads = stats->threads.at;
     for (size_t i = 0; i < stats->threads.count; i++) {
         if (threads[i].name_id != 0 && hprof_string(reader, threads[i].name_id, &text, &size) == 1)
-            threads[i].name = keep_text(stats, text, whole_characters(text, size, THREAD_NAME_MOST));
+            threads[i].name = keep_text(stats, &stats->texts, text, whole_characters(text, size, THREAD_NAME_MOST));
     }
     return stats->header.can_seek && !stats->out_of_memory ? names_find(stats, reader) : HPROF_VALID;
 }
