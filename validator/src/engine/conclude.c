@@ -4,7 +4,6 @@
 
 #include "engine/check.h"
 #include "engine/engine.h"
-#include "format/tags.h"
 
 /* A limit that should be enough for the whole dump; 0 if its size is unknown. Real dumps need less than a twenty-fifth of
  * their size, and none needs more than twice its size. If the limit was above the first figure, memory is assumed to grow in
@@ -67,25 +66,6 @@ static void describe_failure(struct engine *e)
         else
             snprintf(sum->failure, sizeof sum->failure, "cannot be read: %s", reason);
     }
-}
-
-bool heap_dump_is_empty(const struct counts *counts)
-{
-    static const uint8_t others[] = {TAG_UTF8,      TAG_LOAD_CLASS,        TAG_FRAME,        TAG_TRACE,
-                                     TAG_HEAP_DUMP, TAG_HEAP_DUMP_SEGMENT, TAG_HEAP_DUMP_END};
-    enum { LEAST = 16 }; /* a sample of fewer classes needs no heap */
-    uint64_t all = 0;
-
-    for (size_t tag = 0; tag < 256; tag++) {
-        all += counts->record_counts[tag];
-        if (counts->subrecord_counts[tag])
-            return false;
-    }
-    for (size_t i = 0; i < sizeof others; i++)
-        all -= counts->record_counts[others[i]];
-    return !all && counts->record_counts[TAG_LOAD_CLASS] >= LEAST &&
-           counts->record_counts[TAG_HEAP_DUMP] + counts->record_counts[TAG_HEAP_DUMP_SEGMENT] +
-               counts->record_counts[TAG_HEAP_DUMP_END];
 }
 
 /* Whether the dump is incomplete and has no other fault. Strict names what is missing and leaves the verdict to the severities. */

@@ -253,6 +253,9 @@ uint64_t checked_until(const struct engine *e);
 void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
+/* Whether a heap dump has no sub-record, in a file that has else only definitions, of more than a few classes: its records were
+ * lost. */
+bool heap_dump_is_empty(const struct counts *counts);
 
 /* ---- lost_objects.c ---- */
 /* At the end of a heap dump, whose objects are known up to an offset: finds lost objects, if the caller reads the dump after the
@@ -405,11 +408,6 @@ void look_for_stripped_array(struct engine *e);
 void note_left_out(struct engine *e, uint64_t from, uint64_t stated_end);
 /* The hint, or NULL. Called when all findings are counted and have their severities. */
 const char *choose_hint(struct engine *e);
-
-/* ---- conclude.c ---- */
-/* Whether a heap dump has no sub-record, in a file that has else only definitions, of more than a few classes: its records were
- * lost. */
-bool heap_dump_is_empty(const struct counts *counts);
 
 /* ---- lost_header.c ---- */
 /* The bytes here are no header of a dump: whether a dump begins in those that follow, so that its header is damaged or lost. */

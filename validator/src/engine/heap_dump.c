@@ -1,5 +1,6 @@
 /* A heap dump begins and ends (SPEC.md 5). */
 #include "engine/engine.h"
+#include "format/tags.h"
 #include "reread/reread.h"
 
 void begin_heap_dump(struct engine *e)
@@ -48,4 +49,23 @@ void settle_heap_dump(struct engine *e)
     if (e->heap.is_pending)
         end_heap_dump(e);
     e->heap.is_pending = false;
+}
+
+bool heap_dump_is_empty(const struct counts *counts)
+{
+    static const uint8_t others[] = {TAG_UTF8,      TAG_LOAD_CLASS,        TAG_FRAME,        TAG_TRACE,
+                                     TAG_HEAP_DUMP, TAG_HEAP_DUMP_SEGMENT, TAG_HEAP_DUMP_END};
+    enum { LEAST = 16 }; /* a sample of fewer classes needs no heap */
+    uint64_t all = 0;
+
+    for (size_t tag = 0; tag < 256; tag++) {
+        all += counts->record_counts[tag];
+        if (counts->subrecord_counts[tag])
+            return false;
+    }
+    for (size_t i = 0; i < sizeof others; i++)
+        all -= counts->record_counts[others[i]];
+    return !all && counts->record_counts[TAG_LOAD_CLASS] >= LEAST &&
+           counts->record_counts[TAG_HEAP_DUMP] + counts->record_counts[TAG_HEAP_DUMP_SEGMENT] +
+               counts->record_counts[TAG_HEAP_DUMP_END];
 }
