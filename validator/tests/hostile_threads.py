@@ -53,6 +53,35 @@ def with_one_trace(layout: Layout, size: int) -> Iterable[Bytes]:
     yield END
 
 
+def smallest(layout: Layout, size: int) -> Iterable[Bytes]:
+    row = root(layout)
+    count = size // len(row)
+    columns = ((1, layout.id_size, numbers(count, 8, start=OBJECT)), (1 + layout.id_size, 4, numbers(count)))
+    yield layout.header()
+    yield segment(layout.class_dump(THREAD), table(row, count, *columns))
+    yield END
+
+
+def with_a_long_name(layout: Layout, size: int) -> Iterable[Bytes]:
+    row = record(0x0A, u4(0) + layout.ids(0) + u4(0) + layout.ids(1, 1, 1))
+    count = size // len(row)
+    yield layout.header("1.0.1") + layout.utf8(1, b"x" * 300)
+    yield table(row, count, (9, 4, numbers(count)))
+
+
+def of_classes_with_a_long_name(layout: Layout, size: int) -> Iterable[Bytes]:
+    load, row, width = layout.load_class(0, 0, 1), layout.class_dump(0), layout.id_size
+    count = size // (len(load) + len(row))
+    ids = numbers(count, 16)
+    yield layout.header() + layout.utf8(1, b"x" * 300) + table(load, count, (9, 4, numbers(count)), (13, width, ids))
+    yield segment(table(row, count, (1, width, ids)))
+    yield END
+
+
 SHAPES: dict[str, Callable[[Layout, int], Iterable[Bytes]]] = {
-    make.__name__: make for make in (with_one_object, of_the_last_class_of_a_chain, of_a_wide_class, with_one_trace)
-}
+    make.__name__: make
+    for make in (
+        with_one_object, of_the_last_class_of_a_chain, of_a_wide_class, with_one_trace, with_a_long_name,
+        of_classes_with_a_long_name, smallest,
+    )
+}  # fmt: skip

@@ -249,8 +249,10 @@ def test_time_and_memory_of_other_tools_follow_the_bytes(other: str, hostile: Sh
         assert large.memory <= PER_BYTE_OF_A_DIFFERENCE * 2 * max(there, 12 << 20) + CONSTANT, costs
 
 
-PER_BYTE_OF_STATS = 20  # that is printed: a thread in JSON
+PER_BYTE_OF_STATS = 12  # bytes of memory
+PRINTED_PER_BYTE = 20  # for a thread in JSON
 PAGE = 1 << 20  # of the threads that it shows
+PROGRAM = 8 << 20  # what a program takes that keeps nothing
 REPORTS = {"text": [], "threads": ["--threads"], "json": ["--format=json"], "html": ["--format=html"]}
 
 
@@ -264,13 +266,33 @@ def test_stats_of_threads_follow_the_bytes(form: str, name: str, layout: Layout,
         there = write(path, hostile_threads.SHAPES[name](layout, size))
         command = [TOOL, "--stats", *REPORTS[form], str(path)]
         tries = [measure_command(command, path, output=report)]
-        assert report.stat().st_size <= PER_BYTE_OF_STATS * there + PAGE
+        assert report.stat().st_size <= PRINTED_PER_BYTE * there + PAGE
         while costs and len(tries) < TRIES and tries[-1].seconds > SLOWER * costs[0].seconds + NOISE:
             tries.append(measure_command(command, path, output=report))
         costs.append(min(tries, key=lambda c: c.seconds))
     small, large = costs
     assert {small.status, large.status} <= {0, 1}, costs
     assert large.seconds <= SLOWER * small.seconds + NOISE, costs
+    assert IS_SANITIZED or large.memory <= PER_BYTE_OF_STATS * there + PROGRAM, costs
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["4", "8"])
+@pytest.mark.parametrize("name", hostile_threads.SHAPES)
+@pytest.mark.parametrize("pipe", [False, True], ids=["file", "pipe"])
+def test_a_memory_limit_holds_for_stats(pipe: bool, name: str, layout: Layout, tmp_path: Path) -> None:
+    """For all of it: the check, the reader, and what is counted."""
+    path = tmp_path / "dump.hprof"
+    there = write(path, hostile_threads.SHAPES[name](layout, SIZE // 4))
+    statuses = []
+    for limit in (1 << 17, 1 << 20, 4 << 20, 16 << 20, 2 * PER_BYTE_OF_STATS * there + PROGRAM):
+        command = [TOOL, "--stats", "--max-memory", str(limit), "-" if pipe else str(path)]
+        took = measure_command(command, path, pipe=pipe)
+        assert IS_SANITIZED or took.memory <= limit + PROGRAM, (limit, took)
+        statuses.append(took.status)
+    assert statuses[0] == 4 and statuses[-1] in (0, 1), statuses
+    command = [TOOL, "--stats", "--max-memory", "128K", str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (4, "") and "the memory limit of 131072 bytes was met" in run.stderr, run
 
 
 @pytest.mark.parametrize("draw", range(4 if IS_SLOW else 8))

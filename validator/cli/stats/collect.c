@@ -131,7 +131,8 @@ static struct counted *counted_class(struct collecting *c, struct hprof_reader *
         return &c->unknown;
     if (number >= c->capacity) {
         size_t capacity = number < 512 ? 1024 : 2 * (size_t)number;
-        struct counted *grown = realloc(c->counted, capacity * sizeof *grown);
+        struct counted *grown =
+            allowance_resize(&c->stats->memory, c->counted, c->capacity * sizeof *grown, capacity * sizeof *grown);
 
         if (grown == NULL) {
             c->stats->out_of_memory = true;
@@ -213,8 +214,7 @@ static void keep_classes(struct collecting *c, struct hprof_reader *reader)
             keep_class(c->stats, types[type], 0, &c->primitive[type]);
     if (c->unknown.instances + c->unknown.arrays > 0)
         keep_class(c->stats, NULL, 0, &c->unknown);
-    if (c->stats->classes.count > 0)
-        qsort(c->stats->classes.at, c->stats->classes.count, sizeof(struct class_stats), compare_classes);
+    list_sort(c->stats, &c->stats->classes, sizeof(struct class_stats), compare_classes);
 }
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
@@ -386,7 +386,7 @@ enum hprof_status stats_collect(struct stats *stats, struct hprof_reader *reader
         now = !now;
     }
     keep_classes(&c, reader);
-    free(c.counted);
+    allowance_put(&stats->memory, c.counted, c.capacity * sizeof *c.counted);
     stats->map.cell_bytes = UINT64_C(1) << c.shift;
     for (size_t i = 0; i < MAP_CELLS; i++)
         for (unsigned kind = 0; kind < MAP_KINDS; kind++)

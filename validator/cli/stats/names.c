@@ -60,10 +60,15 @@ struct search {
     struct stats *stats;
     struct hprof_reader *reader;
     struct class_fields fields;
-    struct wanted *now, *next; /* by ID; what the objects that were found refer to */
-    size_t count, next_count;
-    size_t left; /* of `now`: not found yet */
+    struct list now;  /* struct wanted, by ID */
+    struct list next; /* what the objects that were found refer to */
+    size_t left;      /* of `now`: not found yet */
 };
+
+static struct wanted *sought(const struct search *s)
+{
+    return s->now.at;
+}
 
 static int compare_wanted(const void *a, const void *b)
 {
@@ -77,12 +82,12 @@ static int compare_wanted(const void *a, const void *b)
 /* The first that has this ID or a larger one. */
 static size_t first_from(const struct search *s, uint64_t id)
 {
-    size_t low = 0, high = s->count;
+    size_t low = 0, high = s->now.count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (s->now[middle].id < id)
+        if (sought(s)[middle].id < id)
             low = middle + 1;
         else
             high = middle;
@@ -166,15 +171,17 @@ static const char *read_characters(struct search *s, const struct hprof_item *it
 
 static void want(struct search *s, uint64_t id, size_t thread, bool is_latin1)
 {
-    if (id != 0)
-        s->next[s->next_count++] = (struct wanted){.id = id, .thread = thread, .is_latin1 = is_latin1};
+    struct wanted *wanted = id != 0 ? list_add(s->stats, &s->next, sizeof *wanted) : NULL;
+
+    if (wanted != NULL)
+        *wanted = (struct wanted){.id = id, .thread = thread, .is_latin1 = is_latin1};
 }
 
 /* An instance that is wanted by threads from `wanted` on. */
 static void found_instance(struct search *s, struct wanted *wanted, const struct hprof_item *item)
 {
     const struct name_fields fields = find_name_fields(&s->fields, item->class_id);
-    const struct wanted *end = s->now + s->count;
+    const struct wanted *end = sought(s) + s->now.count;
     struct hprof_value value, coder;
 
     if ((!value_of(s, &fields, THREAD_NAME, &value) && !value_of(s, &fields, STRING_VALUE, &value)) ||
@@ -188,7 +195,7 @@ static void found_instance(struct search *s, struct wanted *wanted, const struct
 static void found_array(struct search *s, struct wanted *wanted, const struct hprof_item *item)
 {
     struct thread_stats *threads = s->stats->threads.at;
-    const struct wanted *end = s->now + s->count, *last = NULL;
+    const struct wanted *end = sought(s) + s->now.count, *last = NULL;
 
     if (item->element_type != TYPE_CHAR && item->element_type != TYPE_BYTE)
         return;
@@ -203,14 +210,14 @@ static void found(struct search *s, const struct hprof_item *item)
 {
     size_t first = first_from(s, item->id);
 
-    if (first == s->count || s->now[first].id != item->id || s->now[first].is_found)
+    if (first == s->now.count || sought(s)[first].id != item->id || sought(s)[first].is_found)
         return;
     if (item->tag == SUB_INSTANCE_DUMP)
-        found_instance(s, &s->now[first], item);
+        found_instance(s, sought(s) + first, item);
     else
-        found_array(s, &s->now[first], item);
-    for (; first < s->count && s->now[first].id == item->id; first++, s->left--)
-        s->now[first].is_found = true;
+        found_array(s, sought(s) + first, item);
+    for (; first < s->now.count && sought(s)[first].id == item->id; first++, s->left--)
+        sought(s)[first].is_found = true;
 }
 
 /* Visits the objects that are sought now. */
@@ -234,7 +241,7 @@ static int search_all(struct search *s)
     for (size_t i = 0; i < s->stats->stretches.count && s->left > 0 && result >= 0; i++) {
         size_t first = first_from(s, stretches[i].low);
 
-        if (first < s->count && s->now[first].id <= stretches[i].high)
+        if (first < s->now.count && sought(s)[first].id <= stretches[i].high)
             result = search_stretch(s, &stretches[i]);
     }
     return result;
@@ -249,27 +256,21 @@ enum hprof_status names_find(struct stats *stats, struct hprof_reader *reader)
 
     if (stats->threads.count == 0)
         return HPROF_VALID;
-    s.now = calloc(stats->threads.count, sizeof *s.now);
-    s.next = calloc(stats->threads.count, sizeof *s.next);
-    if (s.now == NULL || s.next == NULL)
-        stats->out_of_memory = true;
     for (size_t i = 0; i < stats->threads.count && !stats->out_of_memory; i++)
         if (threads[i].name == NULL)
             want(&s, threads[i].object_id, i, false);
     for (unsigned step = 0; step < STEPS && result >= 0 && !stats->out_of_memory; step++) {
-        struct wanted *free_now = s.now;
+        struct list before = s.now;
 
         s.now = s.next;
-        s.count = s.left = s.next_count;
-        s.next = free_now;
-        s.next_count = 0;
-        if (s.count > 1)
-            qsort(s.now, s.count, sizeof *s.now, compare_wanted);
-        if (s.count > 0)
-            result = search_all(&s);
+        s.next = before;
+        s.next.count = 0;
+        s.left = s.now.count;
+        list_sort(stats, &s.now, sizeof(struct wanted), compare_wanted);
+        result = search_all(&s);
     }
-    free(s.fields.classes.at);
-    free(s.now);
-    free(s.next);
+    list_free(stats, &s.fields.classes, sizeof(struct name_fields));
+    list_free(stats, &s.now, sizeof(struct wanted));
+    list_free(stats, &s.next, sizeof(struct wanted));
     return stats->out_of_memory ? HPROF_LIMIT : result < 0 ? (enum hprof_status) - result : HPROF_VALID;
 }

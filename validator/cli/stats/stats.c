@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct looking {
     const struct cli_options *options;
     struct stats stats;
     struct hprof_options check;
+    struct hprof_allocator allocator; /* of the library, if there is a limit */
     struct progress progress;
     struct hprof_reader *reader;
     struct beside beside;
@@ -87,7 +89,10 @@ static void prepare(struct looking *l, const struct cli_options *options)
     hprof_options_init(&l->check);
     l->check.profile = options->profile;
     l->check.max_errors = options->max_errors;
+    allowance_init(&l->stats.memory, options->max_memory);
+    l->allocator = allowance_allocator(&l->stats.memory);
     l->check.max_memory = options->max_memory;
+    l->check.allocator = options->max_memory > 0 ? &l->allocator : NULL;
     l->check.werror = options->werror;
     l->check.allow_incomplete = options->allow_incomplete;
     l->check.severities = options->severities;
@@ -102,11 +107,13 @@ static void prepare(struct looking *l, const struct cli_options *options)
 
 static enum hprof_status fail(struct looking *l, enum hprof_status status)
 {
+    if (l->stats.out_of_memory)
+        status = HPROF_LIMIT;
     snprintf(l->failure, sizeof l->failure, "%s",
              l->stats.out_of_memory ? "out of memory"
              : l->reader != NULL    ? hprof_failure(l->reader)
                                     : "out of memory");
-    return l->stats.out_of_memory ? HPROF_LIMIT : status;
+    return status;
 }
 
 static enum hprof_status collect(struct looking *l)
@@ -127,6 +134,7 @@ static enum hprof_status read_file(struct looking *l, int fd, uint64_t size)
     enum hprof_status status;
 
     hprof_read_options_init(&read);
+    read.allocator = l->check.allocator;
     read.max_memory = l->options->max_memory;
     read.threads = l->check.threads;
     read.check = &l->check;
@@ -199,6 +207,7 @@ static enum hprof_status read_pipe(struct looking *l, int fd)
         return HPROF_LIMIT;
     }
     hprof_read_options_init(&read);
+    read.allocator = l->check.allocator;
     read.max_memory = l->options->max_memory;
     status = hprof_open_fd(ends[0], &read, &l->reader);
     status = status == HPROF_VALID ? collect(l) : fail(l, status);
@@ -264,6 +273,11 @@ static enum hprof_status look(struct looking *l, int fd)
     l->is_regular = fd != STDIN_FILENO && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
     status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? read_file(l, fd, (uint64_t)stat.st_size) : read_pipe(l, fd);
     progress_end(&l->progress);
+    if (l->options->max_memory > 0 && (status == HPROF_LIMIT || (l->is_checked && l->stats.summary.status == HPROF_LIMIT))) {
+        snprintf(l->failure, sizeof l->failure, "the memory limit of %" PRIu64 " bytes was met", l->options->max_memory);
+        say_failure(name, l->failure);
+        return HPROF_LIMIT;
+    }
     if (l->is_checked && l->stats.summary.failure[0] != '\0') {
         say_failure(name, l->stats.summary.failure);
         return l->stats.summary.status;
@@ -303,6 +317,7 @@ enum hprof_status stats_file(const struct cli_options *options)
         status = look(l, fd);
         hprof_close(l->reader);
         stats_free(&l->stats);
+        allowance_end(&l->stats.memory);
     }
     if (fd > STDIN_FILENO)
         close(fd);

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "allowance.h"
 #include "hprof/read.h"
 #include "options.h"
 
@@ -113,6 +114,7 @@ struct list {
 };
 
 struct stats {
+    struct allowance memory;
     const char *file;
     struct hprof_header header;
     bool has_header;
@@ -144,6 +146,8 @@ struct stats {
 /* ---- tables.c ---- */
 /* Makes room for one more and returns it, zeroed; NULL, and out_of_memory is set, if there is none. */
 void *list_add(struct stats *stats, struct list *list, size_t size);
+void list_sort(struct stats *stats, struct list *list, size_t size, int (*compare)(const void *, const void *));
+void list_free(struct stats *stats, struct list *list, size_t size);
 /* A copy of a short text, with a zero at its end; NULL, and out_of_memory is set, if there is no room. */
 const char *keep_text(struct stats *stats, struct text_block **texts, const char *text, size_t size);
 void stats_free(struct stats *stats);

@@ -7,8 +7,8 @@
 void *list_add(struct stats *stats, struct list *list, size_t size)
 {
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        void *grown = realloc(list->at, capacity * size);
+        size_t capacity = list->capacity + list->capacity / 2 + 16;
+        void *grown = allowance_resize(&stats->memory, list->at, list->capacity * size, capacity * size);
 
         if (grown == NULL) {
             stats->out_of_memory = true;
@@ -20,15 +20,33 @@ void *list_add(struct stats *stats, struct list *list, size_t size)
     return memset((char *)list->at + list->count++ * size, 0, size);
 }
 
+/* qsort() may take a copy. */
+void list_sort(struct stats *stats, struct list *list, size_t size, int (*compare)(const void *, const void *))
+{
+    if (list->count < 2)
+        return;
+    if (!allowance_take(&stats->memory, list->count * size)) {
+        stats->out_of_memory = true;
+        return;
+    }
+    qsort(list->at, list->count, size, compare);
+    allowance_give(&stats->memory, list->count * size);
+}
+
+void list_free(struct stats *stats, struct list *list, size_t size)
+{
+    allowance_put(&stats->memory, list->at, list->capacity * size);
+    *list = (struct list){0};
+}
+
 const char *keep_text(struct stats *stats, struct text_block **texts, const char *text, size_t size)
 {
     struct text_block *block = *texts;
     char *copy;
 
     if (block == NULL || sizeof block->bytes - block->used <= size) {
-        block = malloc(sizeof *block);
-        if (block == NULL || size >= sizeof block->bytes) {
-            free(block);
+        block = size < sizeof block->bytes ? allowance_get(&stats->memory, sizeof *block) : NULL;
+        if (block == NULL) {
             stats->out_of_memory = true;
             return NULL;
         }
@@ -42,22 +60,28 @@ const char *keep_text(struct stats *stats, struct text_block **texts, const char
     return copy;
 }
 
-static void free_texts(struct text_block *block)
+static void free_texts(struct stats *stats, struct text_block *block)
 {
     while (block != NULL) {
         struct text_block *before = block->before;
 
-        free(block);
+        allowance_put(&stats->memory, block, sizeof *block);
         block = before;
     }
 }
 
 void stats_free(struct stats *stats)
 {
-    struct list *lists[] = {&stats->classes, &stats->heap_dumps, &stats->damaged, &stats->findings, &stats->frames,
-                            &stats->traces,  &stats->frame_ids,  &stats->threads, &stats->serials,  &stats->stretches};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free(lists[i]->at);
-    free_texts(stats->texts);
-    free_texts(stats->finding_texts);
+    list_free(stats, &stats->classes, sizeof(struct class_stats));
+    list_free(stats, &stats->heap_dumps, sizeof(struct heap_dump_stats));
+    list_free(stats, &stats->damaged, sizeof(struct damage_stats));
+    list_free(stats, &stats->findings, sizeof(struct finding_stats));
+    list_free(stats, &stats->frames, sizeof(struct frame_stats));
+    list_free(stats, &stats->traces, sizeof(struct trace_stats));
+    list_free(stats, &stats->frame_ids, sizeof(uint64_t));
+    list_free(stats, &stats->threads, sizeof(struct thread_stats));
+    list_free(stats, &stats->serials, sizeof(struct named_class));
+    list_free(stats, &stats->stretches, sizeof(struct stretch));
+    free_texts(stats, stats->texts);
+    free_texts(stats, stats->finding_texts);
 }

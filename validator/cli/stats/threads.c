@@ -108,12 +108,6 @@ static int compare_serials(const void *a, const void *b)
     return one->serial != other->serial ? compare(one->serial, other->serial) : compare(one->number, other->number);
 }
 
-static void sort(struct list *list, size_t size, int (*compare_two)(const void *, const void *))
-{
-    if (list->count > 1)
-        qsort(list->at, list->count, size, compare_two);
-}
-
 /* A thread is described by its START_THREAD, its END_THREAD, and the root in each heap dump: the last root has its stack. */
 static void merge_threads(struct stats *stats)
 {
@@ -122,7 +116,7 @@ static void merge_threads(struct stats *stats)
 
     for (size_t i = 0; i < stats->threads.count; i++)
         threads[i].order = i;
-    sort(&stats->threads, sizeof *threads, compare_threads);
+    list_sort(stats, &stats->threads, sizeof *threads, compare_threads);
     for (size_t i = 0; i < stats->threads.count; i++) {
         struct thread_stats *last = kept > 0 ? &threads[kept - 1] : NULL;
 
@@ -192,9 +186,9 @@ enum hprof_status stats_name_threads(struct stats *stats, struct hprof_reader *r
     const char *text;
     size_t size;
 
-    sort(&stats->frames, sizeof(struct frame_stats), compare_frames);
-    sort(&stats->traces, sizeof(struct trace_stats), compare_traces);
-    sort(&stats->serials, sizeof(struct named_class), compare_serials);
+    list_sort(stats, &stats->frames, sizeof(struct frame_stats), compare_frames);
+    list_sort(stats, &stats->traces, sizeof(struct trace_stats), compare_traces);
+    list_sort(stats, &stats->serials, sizeof(struct named_class), compare_serials);
     merge_threads(stats);
     give_traces_to_threads(stats);
     threads = stats->threads.at;
