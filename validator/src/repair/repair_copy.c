@@ -97,7 +97,6 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
         keymap_put(&r->dumped_classes, key, 0);
     else if (kind == LEFT_SUBRECORD)
         threads_note_root(r);
-    r->has_roots |= is_root_tag(tag);
     copied_bytes = copy_input(r, size);
     if (copied_bytes < size) {
         copy_cut(r, start);
@@ -440,7 +439,7 @@ bool repair_copy(struct repair *r)
     r->written = r->buffered = 0;
     r->next_offset = r->next_jump = r->heap_dump = 0;
     r->heap = (struct heap_record){.copied_until = UINT64_MAX};
-    r->has_changed = r->is_series = r->has_roots = false;
+    r->has_changed = r->is_series = false;
     r->array_types = 0;
     threads_begin_pass(r);
     r->end_at = UINT64_MAX;
@@ -468,17 +467,10 @@ bool repair_copy_part(struct repair *r)
     return is_good(r);
 }
 
-/* The dump may go on after its last byte. Roots come before all objects or after them: if objects follow the last root, the lost
- * end held no roots. */
-static bool may_lack_last_roots(const struct repair *r)
-{
-    return (r->is_series || r->heap.is_truncated) && (!r->has_roots || r->heap_dump > 1 || is_root_tag(r->last.tag));
-}
-
 bool repair_copy_end(struct repair *r)
 {
     if (r->is_first_pass) {
-        r->result.root_gaps += may_lack_last_roots(r);
+        r->result.root_gaps += r->is_series || r->heap.is_truncated;
         r->result.unread_threads = threads_count_lost(r);
     }
     if (r->is_series && r->is_first_pass) {
