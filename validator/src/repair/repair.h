@@ -124,7 +124,7 @@ struct repair {
 
     /* the copy */
     struct heap_record heap;
-    bool is_series; /* of segments, which a HEAP_DUMP_END ends */
+    bool is_series;   /* of segments, which a HEAP_DUMP_END ends */
     uint64_t end_at;  /* the offset of the last HEAP_DUMP_END */
     uint64_t base;    /* of the input, if that is in the file of the copy too */
     bool is_in_place; /* the input is the file of the copy */
