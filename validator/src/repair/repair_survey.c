@@ -172,7 +172,7 @@ static void read_object(struct survey *v, struct cursor c)
         class = survey_touch_class(v, instance.class_id);
         if (class) {
             vote(&class->size, instance.bytes, 1);
-            class->is_used = true;
+            class->is_used = class->has_instances = true;
             class->instances++;
         }
     } else if (*tag == SUB_OBJECT_ARRAY_DUMP && read_OBJECT_ARRAY_DUMP(&c, i, &objects)) {

@@ -31,7 +31,7 @@ struct seen_class {
     uint64_t below, missing; /* once `is_resolved`: bytes of the fields from here up to the missing class, and its index */
     uint8_t array_type;      /* of a class of primitive arrays that is made */
     bool is_loaded, is_dumped;
-    bool is_here, is_used; /* in this heap dump: dumped, used */
+    bool is_here, is_used, has_instances; /* in this heap dump: dumped, used */
     bool is_resolved, is_doubted;
     size_t walk, chain; /* in this heap dump: the walks, for cycles and to resolve it, that met it last */
     bool is_counted;

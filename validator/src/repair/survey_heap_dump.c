@@ -49,7 +49,8 @@ bool survey_fields_of(struct survey *v, size_t index, uint64_t *bytes)
     return v->classes[index].missing == NOT_MISSING;
 }
 
-/* The sizes of its subclasses' instances say how large a missing class is, or else those that the subclasses declare. */
+/* Where a missing class has no instances of its own, those of its subclasses say how large it is, or else the sizes that the
+ * subclasses declare. */
 static void weigh(struct survey *v)
 {
     for (size_t i = 0; i < v->touched_count; i++) {
@@ -59,7 +60,7 @@ static void weigh(struct survey *v)
         if (!c->is_here || !size.weight)
             continue;
         resolve(v, v->touched[i]);
-        if (c->missing != NOT_MISSING && c->missing != v->touched[i] && size.value >= c->below)
+        if (c->missing != NOT_MISSING && !v->classes[c->missing].has_instances && size.value >= c->below)
             vote(&v->classes[c->missing].size, size.value - c->below, size.weight);
     }
 }
