@@ -101,8 +101,7 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     struct hprof_summary with_parts = *summary;
     struct beside beside;
 
-    look_beside(run->file != NULL && strcmp(run->file, "-") != 0 ? run->file : NULL, &with_parts,
-                run->options->allow_incomplete, &beside);
+    look_beside(run->file, &with_parts, run->options->allow_incomplete, &beside);
     run->report.parts = beside.parts;
     snprintf(run->report.whole, sizeof run->report.whole, "%s", beside.whole);
     run->is_allowed = beside.is_allowed;

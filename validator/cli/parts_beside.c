@@ -178,7 +178,7 @@ static bool begins_dump(const struct hprof_summary *summary)
 void look_beside(const char *file, struct hprof_summary *summary, bool allows_incomplete, struct beside *beside)
 {
     *beside = (struct beside){.is_allowed = false};
-    if (file == NULL)
+    if (file == NULL || strcmp(file, "-") == 0)
         return;
     if (begins_dump(summary))
         beside->parts = find_parts_beside(file, summary);

@@ -31,7 +31,7 @@ struct beside {
     bool is_allowed;      /* only they show that the dump is incomplete, and that is allowed */
 };
 
-/* Looks beside the file, NULL for none, and changes its summary by what is there. */
+/* Looks beside the file, unless it is none or standard input, and changes its summary by what is there. */
 void look_beside(const char *file, struct hprof_summary *summary, bool allows_incomplete, struct beside *beside);
 
 #endif

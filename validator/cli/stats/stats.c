@@ -32,7 +32,6 @@ struct looking {
     struct progress progress;
     struct hprof_reader *reader;
     struct beside beside;
-    bool is_regular;  /* a file, which may have parts beside it */
     bool is_checked;  /* there is a summary */
     bool is_threaded; /* the check runs in another thread, and does not draw */
     char failure[HPROF_FAILURE_SIZE];
@@ -45,7 +44,7 @@ static int on_summary(void *context, const struct hprof_summary *summary)
     struct looking *l = context;
 
     l->stats.summary = *summary;
-    look_beside(l->is_regular ? l->stats.file : NULL, &l->stats.summary, l->options->allow_incomplete, &l->beside);
+    look_beside(l->stats.file, &l->stats.summary, l->options->allow_incomplete, &l->beside);
     l->is_checked = true;
     return 0;
 }
@@ -270,7 +269,6 @@ static enum hprof_status look(struct looking *l, int fd)
     struct stat stat;
 
     progress_begin(&l->progress, name);
-    l->is_regular = fd != STDIN_FILENO && fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode);
     status = fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode) ? read_file(l, fd, (uint64_t)stat.st_size) : read_pipe(l, fd);
     progress_end(&l->progress);
     if (l->options->max_memory > 0 && (status == HPROF_LIMIT || (l->is_checked && l->stats.summary.status == HPROF_LIMIT))) {

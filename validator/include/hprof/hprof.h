@@ -438,9 +438,8 @@ struct hprof_repair_result {
     bool header_made;              /* in place of the first 31 bytes, because the header was damaged or lost */
     uint64_t root_gaps; /* places that may have held roots: next to one, or the end of the dump, and not to be read */
     uint64_t
-        stand_in_threads; /* ROOT_THREAD_OBJECTs that were added, without the ID of an object: other roots name the thread */
-    uint64_t
-        unread_threads; /* threads that have not ended, by roots or records that were read, but not their ROOT_THREAD_OBJECT */
+        stand_in_threads;    /* ROOT_THREAD_OBJECTs that were added, without the ID of an object: other roots name the thread */
+    uint64_t unread_threads; /* threads that roots or stack traces name, whose ROOT_THREAD_OBJECT was not read */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

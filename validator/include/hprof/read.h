@@ -161,7 +161,7 @@ int hprof_next_counted(struct hprof_reader *reader, struct hprof_item *item, str
 
 /* Of objects that hprof_next_counted() passed, as hprof_bytes() gives them: the instance or array at `bytes`, of which `size` are
  * there. Its kind, tag, size, head, body, trace_serial, elements, element_type, id and class_id go to `item`, whose other members
- * stay: those of the objects fit, but for the offset. 0: there are fewer bytes than those before its body. */
+ * stay: those of the objects fit, except the offset. 0: there are fewer bytes than those before its body. */
 int hprof_counted_object(struct hprof_reader *reader, const uint8_t *bytes, size_t size, struct hprof_item *item);
 
 /* Gives up to `want` bytes of the body of the last item, from the byte `from` on. Returns how many there are at *bytes: fewer at

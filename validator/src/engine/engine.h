@@ -246,6 +246,8 @@ uint64_t checked_until(const struct engine *e);
 void begin_heap_dump(struct engine *e);
 void end_heap_dump(struct engine *e);
 void settle_heap_dump(struct engine *e); /* ends one that might have gone on */
+/* By tag: how many records are none of UTF8, LOAD_CLASS, FRAME and TRACE. */
+uint64_t count_besides_definitions(const uint64_t records[256]);
 /* Whether a heap dump has no sub-record, in a file that has else only definitions, of more than a few classes: its records were
  * lost. */
 bool heap_dump_is_empty(const struct counts *counts);

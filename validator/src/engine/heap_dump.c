@@ -51,21 +51,26 @@ void settle_heap_dump(struct engine *e)
     e->heap.is_pending = false;
 }
 
+uint64_t count_besides_definitions(const uint64_t records[256])
+{
+    static const uint8_t definitions[] = {TAG_UTF8, TAG_LOAD_CLASS, TAG_FRAME, TAG_TRACE};
+    uint64_t others = 0;
+
+    for (size_t tag = 0; tag < 256; tag++)
+        others += records[tag];
+    for (size_t i = 0; i < sizeof definitions; i++)
+        others -= records[definitions[i]];
+    return others;
+}
+
 bool heap_dump_is_empty(const struct counts *counts)
 {
-    static const uint8_t others[] = {TAG_UTF8,      TAG_LOAD_CLASS,        TAG_FRAME,        TAG_TRACE,
-                                     TAG_HEAP_DUMP, TAG_HEAP_DUMP_SEGMENT, TAG_HEAP_DUMP_END};
     enum { LEAST = 16 }; /* a sample of fewer classes needs no heap */
-    uint64_t all = 0;
+    const uint64_t *records = counts->record_counts;
+    const uint64_t heap_dumps = records[TAG_HEAP_DUMP] + records[TAG_HEAP_DUMP_SEGMENT] + records[TAG_HEAP_DUMP_END];
 
-    for (size_t tag = 0; tag < 256; tag++) {
-        all += counts->record_counts[tag];
+    for (size_t tag = 0; tag < 256; tag++)
         if (counts->subrecord_counts[tag])
             return false;
-    }
-    for (size_t i = 0; i < sizeof others; i++)
-        all -= counts->record_counts[others[i]];
-    return !all && counts->record_counts[TAG_LOAD_CLASS] >= LEAST &&
-           counts->record_counts[TAG_HEAP_DUMP] + counts->record_counts[TAG_HEAP_DUMP_SEGMENT] +
-               counts->record_counts[TAG_HEAP_DUMP_END];
+    return heap_dumps && count_besides_definitions(records) == heap_dumps && records[TAG_LOAD_CLASS] >= LEAST;
 }

@@ -38,16 +38,6 @@ void look_for_text(struct engine *e)
     e->id_size_is_wrong = id_size_is_wrong(e->in.at, n);
 }
 
-static bool has_gzip_fault(const struct engine *e)
-{
-    static const enum rule rules[] = {RULE_GZ_001, RULE_GZ_002, RULE_GZ_003, RULE_GZ_004, RULE_GZ_005, RULE_GZ_006};
-    uint64_t total = 0;
-
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        total += e->run.summary->totals[rules[i]];
-    return total > 0;
-}
-
 /* Called after reading: a dump without an error was not transferred as text, whatever its first bytes look like. */
 void conclude_transfer(struct engine *e)
 {
@@ -55,7 +45,7 @@ void conclude_transfer(struct engine *e)
 
     if (e->run.memory.exhausted || e->in.error)
         return;
-    if (has_gzip_fault(e))
+    if (count_gzip_faults(e->run.summary->totals))
         sum->transfer |= e->in.transfer;
     if (sum->sound_until >= sum->bytes)
         return;

@@ -394,15 +394,9 @@ static bool check_record(struct engine *e)
 /* SPEC.md 5.4. Skipped bytes may have been any record. */
 static void check_only_definitions(struct engine *e)
 {
-    static const uint8_t definitions[] = {TAG_UTF8, TAG_LOAD_CLASS, TAG_FRAME, TAG_TRACE};
     const uint64_t *counts = e->run.sum.record_counts;
-    uint64_t others = 0;
 
-    for (size_t tag = 0; tag < 256; tag++)
-        others += counts[tag];
-    for (size_t i = 0; i < sizeof definitions; i++)
-        others -= counts[definitions[i]];
-    if (others || e->file.losses.definitions || e->framing.stopped)
+    if (count_besides_definitions(counts) || e->file.losses.definitions || e->framing.stopped)
         return;
     e->position.record_number = e->framing.last_record ? counts[e->position.record_tag] : 0;
     report(&e->ck, RULE_REC_016, e->framing.last_record, "a record other than UTF8, LOAD_CLASS, FRAME and TRACE after it",

@@ -11,6 +11,16 @@ enum rule {
     RULE_COUNT
 };
 
+/* Of totals by rule: how many faults a gzip file has, not counting that it is compressed twice or followed by zeros. */
+static inline uint64_t count_gzip_faults(const uint64_t *totals)
+{
+    uint64_t count = 0;
+
+    for (int rule = RULE_GZ_001; rule <= RULE_GZ_006; rule++)
+        count += totals[rule];
+    return count;
+}
+
 /* What OBJ-002, OBJ-003 and CLS-010 found, if an object has the ID: a repair makes no class for it. */
 #define IS_NO_CLASS "which is no class"
 

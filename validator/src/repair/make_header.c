@@ -6,8 +6,6 @@
 #include "input/transfer.h"
 #include "repair/trial.h"
 
-enum { START_SIZE = TRANSFER_SIGHT };
-
 /* The copy becomes the input, unless it is. */
 static bool copy_all(struct repair *r, struct input_source source)
 {
@@ -71,18 +69,6 @@ static bool try_header(struct repair *r, const uint8_t header[HEADER_SIZE], uint
     return true;
 }
 
-/* Fills in the first bytes of the source. Fewer are there at its end, or if it cannot be read. */
-static size_t read_start(struct repair *r, struct input_source source, uint8_t start[START_SIZE])
-{
-    size_t n = 0, more = 1;
-
-    source_seek(&source, 0);
-    while (n < START_SIZE && (more = source_read(&source, start + n, START_SIZE - n)) > 0)
-        n += more;
-    r->in.error = source.error;
-    return n;
-}
-
 /* Whether IDs have 4 or 8 bytes, nothing says but how much can be read. So it is with the version; but 1.0.1 has no segments. */
 static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool knows_version)
 {
@@ -133,14 +119,14 @@ static enum hprof_status make_from(struct repair *r, struct input_source *from, 
 
 enum hprof_status make_header(struct repair *r, struct input_source *from)
 {
-    uint8_t *start = from->seekable ? memory_get(&r->memory, START_SIZE) : NULL;
+    uint8_t *start = from->seekable ? memory_get(&r->memory, TRANSFER_SIGHT) : NULL;
     enum hprof_status status;
     size_t n;
 
     if (!start)
         return from->seekable ? repair_failure(r) : HPROF_VALID;
-    n = read_start(r, *from, start);
+    n = repair_read_start(r, *from, start);
     status = r->in.error ? repair_failure(r) : make_from(r, from, start, n);
-    memory_put(&r->memory, start, START_SIZE);
+    memory_put(&r->memory, start, TRANSFER_SIGHT);
     return status;
 }

@@ -207,6 +207,8 @@ struct check {
 
 /* ---- repair_input.c ---- */
 
+/* Fills in the first bytes of the source, TRANSFER_SIGHT of them. Returns how many: fewer at its end, or if it cannot be read. */
+size_t repair_read_start(struct repair *r, struct input_source source, uint8_t *start);
 /* Opens what a pass reads, from its present position on. */
 bool repair_open(struct repair *r, struct input_source from);
 /* Finds out how the input is read, and opens it. HPROF_VALID, or why it cannot be copied. */

@@ -5,6 +5,7 @@
 
 #include "engine/validate.h"
 #include "format/subrecord.h"
+#include "input/transfer.h"
 #include "repair/repair_copy.h"
 
 bool repair_goes_on(struct repair *r)
@@ -53,6 +54,17 @@ enum hprof_status repair_failure(struct repair *r)
         return HPROF_INVALID;
     r->result.failed_on_copy = r->error != 0;
     return r->error ? repair_fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
+}
+
+size_t repair_read_start(struct repair *r, struct input_source source, uint8_t *start)
+{
+    size_t n = 0, more = 1;
+
+    source_seek(&source, 0);
+    while (n < TRANSFER_SIGHT && (more = source_read(&source, start + n, TRANSFER_SIGHT - n)) > 0)
+        n += more;
+    r->in.error = source.error;
+    return n;
 }
 
 bool repair_open(struct repair *r, struct input_source from)

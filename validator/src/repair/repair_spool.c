@@ -16,9 +16,8 @@ static bool resume(struct repair *r)
         damage_note(r, &r->truncated);
     }
     /* What ends after the gap is not what it was. */
-    if (copy_size(r) > r->base &&
-        memory_grow(&r->memory, (void **)&r->offsets, &r->offset_capacity, r->offset_count + 1, sizeof *r->offsets))
-        r->offsets[r->offset_count++] = copy_size(r) - 1 - r->base;
+    if (copy_size(r) > r->base)
+        leave_out_at(r, copy_size(r) - 1 - r->base);
     if (gap.size == GZIP_SIZE_UNKNOWN) {
         r->result.gzip_unknown++;
     } else if (gap.size > gap.made) {

@@ -13,8 +13,7 @@ static int keep(void *context, const struct hprof_summary *summary)
     trial->unchecked = summary->skipped;
     trial->bytes = summary->bytes;
     trial->is_compressed = summary->compressed;
-    for (enum rule rule = RULE_GZ_001; rule <= RULE_GZ_006; rule++)
-        trial->gzip_faults += summary->totals[rule];
+    trial->gzip_faults = count_gzip_faults(summary->totals);
     trial->has_header = summary->id_size == 4 || summary->id_size == 8;
     trial->header_lost = summary->header_lost;
     trial->has_segments = summary->record_counts[TAG_HEAP_DUMP_SEGMENT];

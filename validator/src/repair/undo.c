@@ -139,16 +139,10 @@ static bool has_seven_bits(struct undo *u, struct input_source source)
 /* What the first bytes show. False if they cannot be read. */
 static bool look(struct undo *u, struct input_source source)
 {
-    size_t n = 0, more = 1, header;
+    size_t n = repair_read_start(u->r, source, u->in), header = transfer_start(u->in, n);
 
-    source_seek(&source, 0);
-    while (n < TRANSFER_SIGHT && (more = source_read(&source, u->in + n, TRANSFER_SIGHT - n)) > 0)
-        n += more;
-    u->r->in.error = source.error;
-    header = transfer_start(u->in, n);
-
-    if (header == SIZE_MAX || source.error)
-        return !source.error;
+    if (header == SIZE_MAX || u->r->in.error)
+        return !u->r->in.error;
     u->skipped = header;
     u->changes = transfer_of(u->in + header, n - header) | (header ? HPROF_TRANSFER_TEXT_BEFORE : 0);
     if (u->changes && transfer_begins_gzip(u->in + header, n - header))
