@@ -30,6 +30,8 @@ IS_SLOW = "HPROF_SLOW" in os.environ
 SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if IS_SLOW else "12")) << 20
 STEP = 4  # The larger dump is this many times as large,
 SLOWER = 8  # and may take this many times as long.
+READS = 16  # Any dump may be read so many times,
+READ_ALWAYS = 8 << 20  # with so many bytes in addition.
 TRIES = 5
 NOISE = 0.3  # Seconds of CPU time that are noise.
 # Bytes of memory that each byte of a dump may take. In large ones tables of IDs grow in step, and malloc cannot use all again.
@@ -42,6 +44,10 @@ TABLE = os.environ.get("HPROF_HOSTILE_TABLE")
 MEASURE = """
 import json, os, resource, sys
 out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+def read():
+    with open("/proc/self/io") as io:
+        return int(io.readline().split()[1])
+before = read()
 child = os.fork()
 if not child:
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
@@ -50,7 +56,8 @@ if not child:
     os.execv(sys.argv[2], sys.argv[2:])
 _, status, used = os.wait4(child, 0)
 own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, own * 1024]))
+seconds = used.ru_utime + used.ru_stime
+print(json.dumps([os.waitstatus_to_exitcode(status), seconds, used.ru_maxrss * 1024, own * 1024, read() - before]))
 """
 
 
@@ -60,6 +67,7 @@ class Cost:
     seconds: float
     memory: int
     least: int  # Memory of the process that measured: no child can have less.
+    read: int  # Bytes, as often as they were.
 
 
 def measure(path: Path, *arguments: str, pipe: bool = False) -> Cost:
@@ -104,7 +112,10 @@ def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> Non
         enough = SLOWER * costs[-1][1].seconds + NOISE if costs else math.inf
         costs.append((size if hostile.gzip else there, cost(path, *hostile.arguments, pipe=hostile.pipe, enough=enough)))
     path.unlink()
-    report = [f"{n / 1e6:.1f} MB: status {c.status}, {c.seconds:.2f} s, {c.memory / 1e6:.0f} MB" for n, c in costs]
+    report = [
+        f"{n / 1e6:.1f} MB: status {c.status}, {c.seconds:.2f} s, {c.memory / 1e6:.0f} MB, {c.read / 1e6:.0f} MB read"
+        for n, c in costs
+    ]
     print(hostile.name, *report, sep="; ")
     if TABLE:
         write_row(hostile, costs)
@@ -115,6 +126,8 @@ def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> Non
             assert large.memory <= PER_BYTE * there + CONSTANT, report
             if before >= FILLED:
                 assert large.memory - small.memory <= PER_BYTE * (there - before) + STEPS, report
+    for there, each in costs:
+        assert each.read <= READS * there + READ_ALWAYS, report
 
 
 FULL_OF_ERRORS = (

@@ -1,6 +1,8 @@
 /* See doubled.h. */
 #include "engine/doubled.h"
 
+#include <string.h>
+
 #include "format/header.h"
 
 enum {
@@ -97,13 +99,32 @@ static bool begins_anew_at(struct engine *e, uint64_t at, struct doubled *d)
     return false;
 }
 
+/* Notes the headers in the sight, which begins at `first`, up to an offset in it. Each byte is searched once. */
+static void note_headers(struct headers *headers, const struct sight *s, uint64_t first, size_t until)
+{
+    size_t at = headers->until > first ? (size_t)(headers->until - first) : 0, end = until < s->size ? until : s->size;
+
+    for (const uint8_t *p; at < end && (p = memchr(s->at + at, *HEADER_MAGIC, end - at)); at++) {
+        at = (size_t)(p - s->at);
+        if (s->size - at >= HEADER_MAGIC_SIZE && is_header_magic(p))
+            headers->at[headers->count++ % HEADERS] = first + at;
+    }
+    if (headers->until < first + end)
+        headers->until = first + end;
+}
+
 /* Whether the dump begins anew at a header in the sight, which begins at `first`. */
 static bool begins_anew(struct engine *e, const struct sight *s, uint64_t first, size_t until, struct doubled *d)
 {
-    for (size_t at = until < s->size ? until : s->size; at-- > 0 && first + at > e->framing.begin;)
-        if (s->at[at] == *HEADER_MAGIC && s->size - at >= HEADER_MAGIC_SIZE && is_header_magic(s->at + at) &&
-            begins_anew_at(e, first + at, d))
+    struct headers *headers = &e->framing.headers;
+
+    note_headers(headers, s, first, until);
+    for (unsigned i = headers->count; i-- > 0 && headers->count - i <= HEADERS;) {
+        uint64_t at = headers->at[i % HEADERS];
+
+        if (at >= first && at > e->framing.begin && begins_anew_at(e, at, d))
             return true;
+    }
     return false;
 }
 

@@ -39,7 +39,7 @@ struct overlong {
     uint64_t finding; /* its offset */
 };
 
-enum { OVERLONG_MOST = 4 };
+enum { OVERLONG_MOST = 4, HEADERS = 8 };
 
 /* What is known of the framing so far. */
 struct framing {
@@ -80,9 +80,14 @@ struct framing {
         unsigned count; /* of primitive arrays before failures whose elements were left out */
         uint64_t last;  /* no other begins before this offset */
     } stripped;
-    uint64_t begin;            /* of the dump: it may be begun anew */
-    uint64_t sought_until;     /* where it was last looked for such bytes: they are sought after it, so that time is linear */
-    uint64_t looked_until;     /* the same of those where reading went on */
+    uint64_t begin;        /* of the dump: it may be begun anew */
+    uint64_t sought_until; /* where it was last looked for such bytes: they are sought after it, so that time is linear */
+    uint64_t looked_until; /* the same of those where reading went on */
+    struct headers {       /* of dumps that may begin anew: the latest ones in the bytes that were searched for them */
+        uint64_t at[HEADERS];
+        unsigned count;
+        uint64_t until; /* the end of these bytes */
+    } headers;
     uint64_t failed_at;        /* the latest malformed sub-record where no records follow */
     uint64_t crossed_at;       /* the latest sub-record that crosses the end of its record, and that nothing continues */
     uint64_t recovering_at;    /* reading failed here, and the way is not found yet; 0 for nowhere */

@@ -253,6 +253,7 @@ void resume_within(struct engine *e, uint64_t way, uint64_t record_end)
 /* What was read since a checkpoint does not count, but for what it defined. */
 static void forget_since(struct engine *e, const struct checkpoint *to)
 {
+    struct headers headers = e->framing.headers;
     uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until, looked_until = e->framing.looked_until,
              looked_again = e->framing.looked_again;
 
@@ -261,6 +262,7 @@ static void forget_since(struct engine *e, const struct checkpoint *to)
     e->framing.frontier = frontier; /* time stays linear */
     e->framing.sought_until = sought_until;
     e->framing.looked_until = looked_until;
+    e->framing.headers = headers;
     e->framing.looked_again = looked_again;
     forget_checkpoints(e, to);
 }

@@ -417,10 +417,10 @@ bool input_go_back(struct input *in, uint64_t offset)
 
     if (!input_can_go_back(in, offset) || in->error)
         return false;
-    if (in->source.seekable && !in->compressed)
-        return input_seek(in, offset);
-    if (back > there && (back - there > in->history_size || !take_history(in, back - there)))
-        return false;
+    if (back > there && (back - there > in->history_size || !take_history(in, back - there))) {
+        in->may_go_back = true; /* a file keeps what it would read again from the first time on */
+        return input_can_go_anywhere(in) && input_seek(in, offset);
+    }
     in->at -= back;
     in->offset = offset;
     return true;

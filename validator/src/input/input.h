@@ -36,7 +36,7 @@ struct input {
     const uint8_t *packed, *packed_end; /* the first bytes of a compressed file, in the buffer until the first read */
     uint8_t *sample;                    /* the first bytes of a compressed pipe; else NULL */
     size_t sample_capacity;
-    uint8_t *history; /* the bytes before `first`, as many as input_go_back() may need; NULL for a plain file */
+    uint8_t *history; /* the bytes before `first`, as many as input_go_back() may need; NULL before a file goes back */
     size_t history_size, history_capacity;
     bool may_go_back;
     bool may_read_ahead;
