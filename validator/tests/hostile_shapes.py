@@ -904,6 +904,23 @@ def unknown_with_tags(layout: Layout, size: int) -> Iterator[Bytes]:
     yield from (layout.header(), layout.utf8(1), row * (size // len(row)), END)
 
 
+@shape_by_id_size("instances-with-roots-after-their-values")
+def roots_in_instances(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each instance is as long as its values and the roots after them; from the first of these a chain leads to the end."""
+    w = layout.id_size
+    sized = layout.class_dump(0x18, OBJECT, 8, fields=layout.ids(1) + b"\x0b")
+    roots = [b"\x05" + layout.ids(i) for i in (OBJECT, 0x18)]
+    objects = layout.instance(0, 0x18, b"whatever") * 5
+    row = layout.instance(0, 0x18, b"whatever" + b"".join(roots)) + objects
+    count = size // len(row)
+    starts = [0, *range(len(row) - len(objects), len(row), len(objects) // 5)]
+    columns = [(start + 1, w, numbers(count, 128, start=0x10000 + 16 * i)) for i, start in enumerate(starts)]
+    yield layout.header()
+    yield layout.utf8(1, b"java/lang/Object") + layout.load_class(1, OBJECT, 1) + layout.load_class(2, 0x18, 1)
+    yield segment(layout.class_dump(OBJECT), sized, table(row, count, *columns))
+    yield END
+
+
 # gzip
 
 

@@ -7,6 +7,7 @@ shapes, each in three sizes.
 """
 
 import dataclasses
+import functools
 import itertools
 import json
 import math
@@ -14,6 +15,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -30,7 +32,8 @@ IS_SLOW = "HPROF_SLOW" in os.environ
 SIZE = int(os.environ.get("HPROF_HOSTILE_MB", "8" if IS_SLOW else "12")) << 20
 STEP = 4  # The larger dump is this many times as large,
 SLOWER = 8  # and may take this many times as long.
-READS = 16  # Any dump may be read so many times,
+AS_PLAIN = 48  # Any dump may take so many times as long as a valid one of its size,
+READS = 16  # and be read so many times,
 READ_ALWAYS = 8 << 20  # with so many bytes in addition.
 TRIES = 5
 NOISE = 0.3  # Seconds of CPU time that are noise.
@@ -103,14 +106,30 @@ def write(path: Path, parts: Iterable[Bytes]) -> int:
     return path.stat().st_size
 
 
+@functools.cache
+def seconds_per_plain_byte() -> float:
+    """Of the check of a valid dump."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plain.hprof"
+        size = write(path, next(s for s in SHAPES if s.name == "ids-scattered-8").make(SIZE))
+        return min(measure(path).seconds for _ in range(3)) / size
+
+
+def most_seconds(size: int) -> float:
+    return math.inf if IS_SLOW else AS_PLAIN * seconds_per_plain_byte() * size + NOISE
+
+
 @pytest.mark.parametrize("hostile", some(SHAPES), ids=lambda s: s.name)
 def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> None:
     costs: list[tuple[int, Cost]] = []
     path = tmp_path / "dump.hprof"
     for size in (SIZE // STEP**2, SIZE // STEP, SIZE) if TABLE else (SIZE // STEP, SIZE):
         there = write(path, hostile.make(size))
-        enough = SLOWER * costs[-1][1].seconds + NOISE if costs else math.inf
-        costs.append((size if hostile.gzip else there, cost(path, *hostile.arguments, pipe=hostile.pipe, enough=enough)))
+        counted = size if hostile.gzip else there
+        enough = most_seconds(counted)
+        if costs:
+            enough = min(enough, SLOWER * costs[-1][1].seconds + NOISE)
+        costs.append((counted, cost(path, *hostile.arguments, pipe=hostile.pipe, enough=enough)))
     path.unlink()
     report = [
         f"{n / 1e6:.1f} MB: status {c.status}, {c.seconds:.2f} s, {c.memory / 1e6:.0f} MB, {c.read / 1e6:.0f} MB read"
@@ -128,6 +147,7 @@ def test_time_and_memory_follow_the_bytes(hostile: Shape, tmp_path: Path) -> Non
                 assert large.memory - small.memory <= PER_BYTE * (there - before) + STEPS, report
     for there, each in costs:
         assert each.read <= READS * there + READ_ALWAYS, report
+        assert each.seconds <= most_seconds(there), report
 
 
 FULL_OF_ERRORS = (

@@ -96,6 +96,7 @@ struct framing {
     struct position last_heap; /* the latest heap dump record */
     uint64_t last_string;      /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
     uint64_t looked_again;     /* bytes that were looked over more than once: see may_look_again() */
+    uint64_t steps_spent;      /* see struct search */
     uint64_t searched_until;   /* the end of what was searched for items within a record; none that begins before is searched */
     uint64_t
         frontier;  /* recovery went back once before a failure here: it does so only for later ones, so that time is linear */
@@ -171,6 +172,7 @@ struct engine {
     struct checkpoints *checkpoints; /* NULL unless the dump is compressed */
     struct jobs *jobs;               /* NULL if one thread checks everything */
     uint64_t looked_after;           /* bytes that were looked over after arrays, for lost objects: see may_look_again() */
+    uint64_t steps_after;            /* the same of steps: see struct search */
     bool is_followed;                /* who called reads the dump after the check, by its jumps */
     unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
     bool high_bytes;                 /* after a failure there are bytes from 128 on */

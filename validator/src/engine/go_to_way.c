@@ -3,7 +3,10 @@
 
 #include "engine/evidence.h"
 
-enum { STEPS = 256 /* of the chains that begin here */ };
+enum {
+    STEPS = 256,       /* of the chains that begin here */
+    STEPS_PER_BYTE = 2 /* of the dump so far and in sight: of chains, to see how far they lead */
+};
 
 struct sight look_far(struct engine *e)
 {
@@ -19,7 +22,12 @@ bool end_is_credible(const struct sight *s, uint64_t end)
 
 struct search search_in(struct engine *e, const struct sight *s, uint64_t end)
 {
-    return (struct search){.sight = s, .file = &e->file, .end = end, .times = e->framing.is_timed ? &e->framing.times : NULL};
+    return (struct search){.sight = s,
+                           .file = &e->file,
+                           .end = end,
+                           .times = e->framing.is_timed ? &e->framing.times : NULL,
+                           .spent = &e->framing.steps_spent,
+                           .most = STEPS_PER_BYTE * (e->in.offset + WAY_SIGHT)};
 }
 
 /* Where the heap dump record ends, from here on; UINT64_MAX if that is not credible. */

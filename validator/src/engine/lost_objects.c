@@ -136,6 +136,7 @@ static uint64_t find_lost(struct engine *e, const struct range *range)
         struct tally tally = {0};
         struct way way;
 
+        search.spent = &e->steps_after;
         search.may_begin = may_begin;
         search.context = &s;
         way = find_way(&search, 0, step);

@@ -255,7 +255,7 @@ static void forget_since(struct engine *e, const struct checkpoint *to)
 {
     struct headers headers = e->framing.headers;
     uint64_t frontier = e->framing.frontier, sought_until = e->framing.sought_until, looked_until = e->framing.looked_until,
-             looked_again = e->framing.looked_again;
+             looked_again = e->framing.looked_again, steps_spent = e->framing.steps_spent;
 
     findings_roll_back(&e->run.findings, &to->findings);
     restore(e, to);
@@ -264,6 +264,7 @@ static void forget_since(struct engine *e, const struct checkpoint *to)
     e->framing.looked_until = looked_until;
     e->framing.headers = headers;
     e->framing.looked_again = looked_again;
+    e->framing.steps_spent = steps_spent;
     forget_checkpoints(e, to);
 }
 

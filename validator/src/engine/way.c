@@ -17,7 +17,9 @@ enum {
     BITS_HEAP_END = 64,     /* a tag and a length of 0 */
     BITS_END_OF_DUMP = 32,  /* a record ends with the dump */
     TIME_BETWEEN = 1 << 27, /* microseconds between two records */
-    STEPS_PER_BYTE = 32     /* of all chains together; more only where bytes were made to cost time */
+    STEPS_PER_BYTE = 32,    /* of all chains together; more only where bytes were made to cost time */
+    STEPS_OF_ONE = 256,     /* of a chain, until it leads on */
+    STEPS_MORE = 1 << 16    /* of a chain, until it breaks */
 };
 
 /* Of a heap dump record whose end is not believed. Chains of records within it are not sought: they would begin others like it, one
@@ -28,7 +30,24 @@ enum {
 struct tries {
     const struct search *search;
     int64_t left;
+    int64_t spare; /* those of `left` that all searches of the dump share: they are the last */
 };
+
+/* What a search may look at that tries so many bytes: in any case enough for its chains to lead on, and `more` to see how far they
+ * lead, while there are some left. */
+static struct tries allow(const struct search *s, uint64_t bytes, uint64_t more)
+{
+    uint64_t left = !s->spent ? more : s->most > *s->spent ? s->most - *s->spent : 0, spare = more < left ? more : left;
+
+    return (struct tries){s, (int64_t)(bytes * STEPS_PER_BYTE + s->past + STEPS_OF_ONE + spare), (int64_t)spare};
+}
+
+/* A search is done. */
+static void settle(const struct tries *t)
+{
+    if (t->search->spent && t->left < t->spare)
+        *t->search->spent += (uint64_t)(t->spare - (t->left > 0 ? t->left : 0));
+}
 
 /* ---- Chains ---- */
 
@@ -157,7 +176,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     const uint8_t *p = sight->at + at;
     struct sight body = *sight;
     struct search within = *t->search;
-    struct tries tries = {&within, t->left};
+    struct tries tries = {&within, t->left, 0};
     uint64_t length, right, least;
     unsigned wanted = BITS_OF_RECORDS;
     uint32_t time;
@@ -237,7 +256,7 @@ static bool is_payload(struct tries *t, uint64_t at, uint64_t *next)
 {
     const struct search *s = t->search;
     struct search inner = *s;
-    struct tries tries = {&inner, t->left};
+    struct tries tries = {&inner, t->left, 0};
     uint64_t broken;
     bool is_payload;
 
@@ -316,15 +335,15 @@ static uint64_t next_start(const uint8_t *p, uint64_t at, uint64_t until, bool s
     return at;
 }
 
-struct way find_way(const struct search *search, uint64_t from, uint64_t until)
+static struct way look_for_way(struct tries *t, uint64_t from, uint64_t until)
 {
-    struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
+    const struct search *search = t->search;
     bool seeks_records = search->end == UINT64_MAX;
     uint64_t next, at;
 
     if (search->in_dump && (!pass_dump(search, &from) || from == search->end))
         return (struct way){WAY_NONE, from, true};
-    for (at = from; t.left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
+    for (at = from; t->left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
 
         if (search->may_begin && !search->may_begin(search->context, at))
@@ -338,24 +357,34 @@ struct way find_way(const struct search *search, uint64_t from, uint64_t until)
         }
         if (tag == *HEADER_MAGIC && is_header(search->sight, at))
             return (struct way){WAY_RECORD, at, false};
-        if (seeks_records && is_record_tag(tag) && records_lead_on(&t, at))
+        if (seeks_records && is_record_tag(tag) && records_lead_on(t, at))
             return (struct way){WAY_RECORD, at, false};
-        if (!is_subrecord_tag(tag) || !subrecords_lead_on(&t, at, BITS_OF_CHAIN))
+        if (!is_subrecord_tag(tag) || !subrecords_lead_on(t, at, BITS_OF_CHAIN))
             continue;
-        at = best_start(&t, at);
-        if (!is_payload(&t, at, &next))
+        at = best_start(t, at);
+        if (!is_payload(t, at, &next))
             return (struct way){WAY_SUBRECORD, at, false};
         at = next - 1;
     }
     return (struct way){WAY_NONE, at < until ? until : at, false};
 }
 
+struct way find_way(const struct search *search, uint64_t from, uint64_t until)
+{
+    struct tries t = allow(search, until - from, STEPS_MORE);
+    struct way way = look_for_way(&t, from, until);
+
+    settle(&t);
+    return way;
+}
+
 uint64_t find_start(const struct search *search, uint64_t from, uint64_t until, uint64_t to)
 {
     enum { BITS = 32 }; /* to lead exactly there is evidence, too */
-    struct tries t = {search, (int64_t)(until - from) * STEPS_PER_BYTE + (1 << 16)};
+    struct tries t = allow(search, until - from, STEPS_MORE);
+    uint64_t found = 0;
 
-    for (uint64_t first = from; first < until && t.left >= 0; first++) {
+    for (uint64_t first = from; first < until && !found && t.left >= 0; first++) {
         uint64_t at = first, size, last = 0;
         unsigned bits = 0, more = 1;
 
@@ -366,14 +395,15 @@ uint64_t find_start(const struct search *search, uint64_t from, uint64_t until, 
             at += size;
         }
         if (at == to && more && bits >= BITS)
-            return first;
+            found = first;
     }
-    return 0;
+    settle(&t);
+    return found;
 }
 
 bool subrecords_begin(const struct search *search, uint64_t until, uint64_t steps)
 {
-    struct tries t = {search, (int64_t)steps};
+    struct tries t = {search, (int64_t)steps, 0};
 
     for (uint64_t at = 0; at < until && t.left >= 0; at++)
         if (is_subrecord_tag(search->sight->at[at]) && subrecords_lead_on(&t, at, BITS_OF_CHAIN))
@@ -383,7 +413,7 @@ bool subrecords_begin(const struct search *search, uint64_t until, uint64_t step
 
 bool records_begin(const struct search *search, uint64_t steps)
 {
-    struct tries t = {search, (int64_t)steps};
+    struct tries t = {search, (int64_t)steps, 0};
 
     if (!search->sight->size || !records_lead_on(&t, 0))
         return false;
@@ -392,7 +422,9 @@ bool records_begin(const struct search *search, uint64_t steps)
 
 uint64_t reach_of_subrecords(const struct search *search, uint64_t steps)
 {
-    struct tries t = {search, (int64_t)steps};
+    struct tries t = allow(search, 0, steps);
+    uint64_t reach = search->sight->size && subrecords_lead_on(&t, 0, BITS_OF_CHAIN) ? end_of_chain(&t, 0) : 0;
 
-    return search->sight->size && subrecords_lead_on(&t, 0, BITS_OF_CHAIN) ? end_of_chain(&t, 0) : 0;
+    settle(&t);
+    return reach;
 }

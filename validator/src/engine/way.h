@@ -16,7 +16,9 @@ struct search {
     bool in_dump;               /* the search begins at a record of a dump in an array */
     bool (*may_begin)(const void *context, uint64_t at); /* what else must hold where a chain begins; NULL for nothing */
     const void *context;
-    bool is_doubt; /* that of a sub-record which ends at `past`: what follows it is there in any case, and is no evidence */
+    uint64_t *spent; /* steps that chains of all searches took to see how far they lead; NULL where none are counted */
+    uint64_t most;   /* how many these may become, so that time is linear */
+    bool is_doubt;   /* that of a sub-record which ends at `past`: what follows it is there in any case, and is no evidence */
 };
 
 enum { LONGEST_STRING = 1 << 16 /* longer ones are not believed to be strings */ };
