@@ -16,13 +16,13 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import hostile_threads
 import pytest
 from hostile_rows import Draw
-from hostile_shapes import END, FOUR, LAYOUTS, SHAPES, Bytes, Layout, Shape, record, segment, u4
+from hostile_shapes import EIGHT, END, FOUR, LAYOUTS, SHAPES, Bytes, Layout, Shape, numbers, record, segment, table, u4
 from some_cases import any_one, some
 
 TOOL = os.environ["HPROF_VALIDATE"]
@@ -192,6 +192,35 @@ def test_a_repair_that_looks_for_lost_objects_takes_as_long_as_some_checks(hosti
     repair = cost(path, "--force", "--repair", str(tmp_path / "copy.hprof"), enough=enough)
     assert repair.status == 0
     assert repair.seconds <= enough, (check, repair)
+
+
+PARTS: dict[str, Callable[[int], tuple[Bytes, Bytes]]] = {
+    "other-records": lambda size: (smallest_strings(size), segment(EIGHT.array(0x30))),
+    "records-alike": lambda size: (EIGHT.utf8(1) * (size // 17), EIGHT.utf8(1) * 240 + segment(EIGHT.array(0x30))),
+}
+
+
+def smallest_strings(size: int) -> Bytes:
+    row = EIGHT.utf8(0)
+    return table(row, size // len(row), (9, 8, numbers(size // len(row))))
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_a_repair_with_many_parts_takes_as_long_as_some_with_one(kind: str, tmp_path: Path) -> None:
+    """Any record of FILE may be the beginning of any part."""
+    path, copy = tmp_path / "dump.hprof", tmp_path / "copy.hprof"
+    records, part = PARTS[kind](SIZE // 2)
+    write(path, [EIGHT.header(), records])
+    costs: list[Cost] = []
+    for i in range(64):
+        (tmp_path / f"dump.hprof.p{i}").write_bytes(part.replace(EIGHT.array(0x30), EIGHT.array(0x30 + 8 * i)))
+        if i in (0, 63):
+            enough = SLOWER * costs[0].seconds + NOISE if costs else 0
+            costs.append(cost(path, "--force", "--repair", str(copy), enough=enough))
+    one, many = costs
+    assert (one.status, many.status) == (0, 0)
+    assert many.seconds <= SLOWER * one.seconds + NOISE, costs
+    assert many.read <= READS * path.stat().st_size + READ_ALWAYS, costs
 
 
 OTHERS = {

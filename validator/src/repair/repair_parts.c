@@ -70,63 +70,142 @@ static enum overlap find_overlap(struct repair *r, uint64_t at)
     return same >= PREFIX && same + input_skip(&r->in, UINT64_MAX) >= rest ? OVERLAP_REST : OVERLAP_NONE;
 }
 
-/* Finds the beginning of the part in FILE: *from. Parts are appended at the end of a record. */
-static enum overlap find_beginning(struct repair *r, size_t part, uint64_t *from)
-{
+/* A part whose beginning is sought in FILE. */
+struct sought {
     enum overlap overlap;
-    uint64_t at = HEADER_SIZE, budget = r->written; /* a dump may be made of records that begin alike */
-    uint8_t prefix[PREFIX], here[PREFIX];
-    size_t size = 0;
+    uint64_t from;   /* where FILE has it, */
+    uint64_t passed; /* and how many bytes of it were compared there */
+    uint64_t budget; /* of bytes that are compared in vain: a dump may be made of records that begin alike */
+    size_t size;     /* of what is compared first; 0: the part is sought no more */
+    uint8_t prefix[PREFIX];
+};
 
-    if (open_part(r, part)) {
-        size = input_need(&r->in, sizeof prefix);
-        size = size < sizeof prefix ? size : sizeof prefix;
-        memcpy(prefix, r->in.at, size);
-    }
-    while (size > RECORD_HEADER_SIZE && at + RECORD_HEADER_SIZE <= r->written && !r->error) {
-        size_t n = r->written - at < size ? (size_t)(r->written - at) : size;
+/* Bytes of FILE, in the buffer of the copy. */
+struct view {
+    uint64_t at;
+    size_t size;
+};
 
-        if (!copy_read(r, at, here, RECORD_HEADER_SIZE))
-            break;
-        if (memcmp(here, prefix, RECORD_HEADER_SIZE) == 0 && copy_read(r, at, here, n) && memcmp(here, prefix, n) == 0) {
-            uint64_t rest = r->written - at;
-
-            *from = at;
-            if (open_part(r, part) && (overlap = find_overlap(r, at)) != OVERLAP_NONE)
-                return overlap;
-            if (rest > budget)
-                break;
-            budget -= r->in.offset < rest ? r->in.offset : rest;
+/* At least n bytes of FILE from an offset on; NULL if they cannot be read. */
+static const uint8_t *see(struct repair *r, struct view *v, uint64_t at, size_t n)
+{
+    if (at + n > v->at + v->size) {
+        v->at = at;
+        v->size = r->written - at < COPY_BUFFER ? (size_t)(r->written - at) : COPY_BUFFER;
+        if (!copy_read(r, at, r->buffer, v->size)) {
+            v->size = 0;
+            return NULL;
         }
-        at += RECORD_HEADER_SIZE + (uint64_t)get_u4(here + RECORD_LENGTH_AT);
     }
-    return OVERLAP_NONE;
+    return r->buffer + (at - v->at);
+}
+
+/* Bytes were compared in vain. */
+static void charge(struct sought *s, uint64_t compared)
+{
+    if (compared > s->budget)
+        s->size = 0;
+    else
+        s->budget -= compared;
+}
+
+/* Whether a part may begin at an offset of FILE, by its first bytes. */
+static bool may_begin_at(struct repair *r, struct view *v, uint64_t at, struct sought *s)
+{
+    size_t n = r->written - at < s->size ? (size_t)(r->written - at) : s->size, same = 0;
+    const uint8_t *there = see(r, v, at, RECORD_HEADER_SIZE);
+
+    if (!s->size || !there || memcmp(there, s->prefix, RECORD_HEADER_SIZE) != 0 || !(there = see(r, v, at, n)))
+        return false;
+    while (same < n && there[same] == s->prefix[same])
+        same++;
+    if (same < n)
+        charge(s, same);
+    return same == n;
+}
+
+static void seek_at(struct repair *r, size_t part, uint64_t at, struct sought *s)
+{
+    uint64_t rest = r->written - at;
+
+    if (open_part(r, part) && (s->overlap = find_overlap(r, at)) != OVERLAP_NONE) {
+        s->from = at;
+        s->passed = r->in.offset;
+        s->size = 0;
+    } else if (rest > s->budget) {
+        s->size = 0;
+    } else {
+        charge(s, r->in.offset < rest ? r->in.offset : rest);
+    }
+}
+
+/* Finds the beginnings of the parts in FILE, up to the first one of which it has the beginning alone. Parts are appended at the end
+ * of a record. */
+static void find_beginnings(struct repair *r, struct sought *parts)
+{
+    bool may_begin[UINT8_MAX + 1] = {false};
+    size_t count = r->asked.part_count;
+    uint64_t at = HEADER_SIZE, next;
+    struct view v = {0};
+    const uint8_t *here;
+
+    for (size_t i = 0; i < count && !r->error; i++) {
+        size_t there = open_part(r, i) ? input_need(&r->in, PREFIX) : 0;
+
+        if (there <= RECORD_HEADER_SIZE)
+            continue;
+        parts[i].size = there < PREFIX ? there : PREFIX;
+        parts[i].budget = r->written;
+        memcpy(parts[i].prefix, r->in.at, parts[i].size);
+        may_begin[*parts[i].prefix] = true;
+    }
+    for (; count && at + RECORD_HEADER_SIZE <= r->written && !r->error; at = next) {
+        here = see(r, &v, at, RECORD_HEADER_SIZE);
+        if (!here)
+            break;
+        next = at + RECORD_HEADER_SIZE + (uint64_t)get_u4(here + RECORD_LENGTH_AT);
+        if (!may_begin[*here])
+            continue;
+        for (size_t i = 0; i < count && !r->error; i++) {
+            if (may_begin_at(r, &v, at, &parts[i]))
+                seek_at(r, i, at, &parts[i]);
+            if (parts[i].overlap == OVERLAP_REST)
+                count = i;
+        }
+    }
+}
+
+/* The first part of which FILE has the beginning alone is cut off: it is joined. Parts after it are not in FILE. */
+static void cut_beginning(struct repair *r, const struct sought *parts)
+{
+    for (size_t i = 0; i < r->asked.part_count && !r->error; i++) {
+        r->are_in_file[i] = parts[i].overlap == OVERLAP_ALL;
+        if (r->are_in_file[i])
+            r->result.overlap += parts[i].passed;
+        if (parts[i].overlap != OVERLAP_REST)
+            continue;
+        r->result.overlap += r->written - parts[i].from;
+        r->written = parts[i].from;
+        if (ftruncate(r->to, (off_t)r->written) != 0)
+            r->error = errno;
+        break;
+    }
 }
 
 bool parts_cut_overlap(struct repair *r)
 {
-    r->are_in_file = memory_get_zeroed(&r->memory, r->asked.part_count * sizeof *r->are_in_file);
-    if (!r->are_in_file)
-        return false;
-    for (size_t i = 0; i < r->asked.part_count && !r->error && !r->memory.exhausted; i++) {
-        const struct hprof_repair_result before = r->result;
-        const size_t damaged = r->damage.part_count;
-        uint64_t at;
-        enum overlap overlap = find_beginning(r, i, &at);
+    const struct hprof_repair_result before = r->result;
+    const size_t damaged = r->damage.part_count, size = r->asked.part_count * sizeof(struct sought);
+    struct sought *parts = memory_get_zeroed(&r->memory, size);
 
+    r->are_in_file = memory_get_zeroed(&r->memory, r->asked.part_count * sizeof *r->are_in_file);
+    if (parts && r->are_in_file) {
+        find_beginnings(r, parts);
         r->result = before; /* faults of gzip are counted when the part is joined */
         r->damage.part_count = damaged;
-        r->are_in_file[i] = overlap == OVERLAP_ALL;
-        if (r->are_in_file[i])
-            r->result.overlap += r->in.offset;
-        if (overlap != OVERLAP_REST)
-            continue;
-        r->result.overlap += r->written - at;
-        r->written = at;
-        if (ftruncate(r->to, (off_t)at) != 0)
-            r->error = errno;
-        break;
+        cut_beginning(r, parts);
     }
+    memory_put(&r->memory, parts, size);
     return !r->error && !r->memory.exhausted;
 }
 
