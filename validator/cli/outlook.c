@@ -122,6 +122,12 @@ static bool has_damaged_member(const struct hprof_summary *s)
     return has_finding(s, "GZ-002") || has_finding(s, "GZ-003") || has_finding(s, "GZ-004");
 }
 
+/* The check ends there, too, and the dump has no end before it. */
+static bool lacks_member(const struct hprof_summary *s)
+{
+    return (has_finding(s, "GZ-001") || has_finding(s, "GZ-006")) && s->record_counts[0x0c] == 0 && s->record_counts[0x2c] == 0;
+}
+
 bool has_readable_line(const struct hprof_summary *s)
 {
     return is_checked(s) && s->version[0] != '\0' &&
@@ -173,6 +179,8 @@ static void print_readable(const struct report *report)
     if (s->skipped > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, "; %s not checked%s", format_size(number, s->skipped),
                                  has_damaged_member(s) ? " (--repair reads on)" : "");
+    else if (lacks_member(s))
+        used += (size_t)snprintf(line + used, sizeof line - used, "; later gzip members not checked (--repair reads on)");
     if (s->missing_objects > 0)
         used += (size_t)snprintf(line + used, sizeof line - used, "; at least %s missing",
                                  format_counted(number, s->missing_objects, "object"));

@@ -277,6 +277,15 @@ def test_the_check_says_that_repair_goes_on_after_a_damaged_gzip_member(tmp_path
     assert re.search(r"\n  readable: .* not checked \(--repair reads on\)\n", run("broken", cwd=tmp_path).out)
     assert run("--repair", "copy", "broken", cwd=tmp_path).status == 0
     assert (tmp_path / "copy").read_bytes() == data
+    second = len(members[0])
+    for at, wrong in ((second, bytes(8)), (second + 2, b"\7")):
+        packed = bytearray(b"".join(members))
+        packed[at : at + len(wrong)] = wrong
+        (tmp_path / "broken").write_bytes(packed)
+        out = run("broken", cwd=tmp_path).out
+        assert re.search(r"\n  readable: .*; later gzip members not checked \(--repair reads on\)\n", out), out
+    (tmp_path / "appended").write_bytes(b"".join(members) + b"text")
+    assert "reads on" not in run("appended", cwd=tmp_path).out
 
 
 def first_wrong(broken: bytes, data: bytes) -> int:
