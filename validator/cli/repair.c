@@ -95,8 +95,11 @@ static void print_undone(FILE *out, const struct hprof_repair_result *repair)
 
 static void print_gzip_damage(FILE *out, const struct hprof_repair_result *repair)
 {
-    uint64_t wrong = repair->gzip_mismatches, damaged = repair->gzip_resumed, unknown = repair->gzip_unknown;
+    uint64_t mended = repair->gzip_headers_mended, wrong = repair->gzip_mismatches, damaged = repair->gzip_resumed,
+             unknown = repair->gzip_unknown;
 
+    if (mended > 0)
+        fprintf(out, "mended: the header of %" PRIu64 " gzip member%s\n", mended, mended == 1 ? "" : "s");
     if (wrong > 0)
         fprintf(out, "used: %" PRIu64 " gzip member%s with a wrong checksum or size\n", wrong, wrong == 1 ? "" : "s");
     if (damaged > 0)

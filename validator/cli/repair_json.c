@@ -85,6 +85,7 @@ static void put_mended(struct json *json, const struct hprof_repair_result *repa
     json_close(json);
     json_put_object(json, "gzip");
     json_put_uint(json, "faults", repair->gzip_faults);
+    json_put_uint(json, "headers_mended", repair->gzip_headers_mended);
     json_put_uint(json, "mismatches", repair->gzip_mismatches);
     json_put_uint(json, "resumed", repair->gzip_resumed);
     json_put_uint(json, "unknown", repair->gzip_unknown);

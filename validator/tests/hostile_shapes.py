@@ -975,9 +975,33 @@ def long_name(size: int) -> Iterator[Bytes]:
     yield member[:3] + b"\x08" + member[4:10] + b"x" * size + b"\0" + member[10:]
 
 
+@shape("gzip-of-members-without-data")
+def members_without_data(size: int) -> Iterator[Bytes]:
+    """No set of flags leads to data: --repair tries them all, but not for each member."""
+    yield b"".join(gzip.compress(part, mtime=0) for part in in_heap(EIGHT, EIGHT.array(0x20)))
+    yield (b"\x1f\x8b\x08\0" + bytes(6) + b"\xff" * 8) * (size // 18)
+
+
 @shape("garbage-after-gzip")
 def garbage_after_gzip(size: int) -> Iterator[Bytes]:
     yield gzip.compress(EIGHT.header(), mtime=0) + b"x" * size
+
+
+# What is no dump may be a gzip file whose beginning is lost: members are looked for in it.
+
+
+@shape("no-dump-full-of-members-of-one-byte")
+def no_dump_full_of_members(size: int) -> Iterator[Bytes]:
+    member = gzip.compress(b"\x21", mtime=0)
+    yield b"\x01" + member * (size // len(member))
+
+
+@shape("no-dump-full-of-members-that-fail")
+def no_dump_full_of_failing_members(size: int) -> Iterator[Bytes]:
+    """Each header leads to the same data, which becomes 64 KB and then fails."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    unit = b"\x1f\x8b\x08\x08" + bytes(6) + b"x" * 500 + b"\0"
+    yield (b"\x01" + unit * 100 + packer.compress(bytes(60 << 10)) + packer.flush() + b"\xff" * 20) * (size // 50_000)
 
 
 # A valid member whose data is full of what looks like members: threads that look for members must not inflate them all.

@@ -432,6 +432,7 @@ struct damage {
     size_t at;     /* the offset in the member of a byte that changes */
     uint8_t byte;  /* to this */
     uint64_t made; /* bytes that the member then gives */
+    bool is_mended;
 };
 
 /* Reads to the end, resuming wherever a fault ended the stream. Each of the gaps must be `gap`, or of unknown size on a pipe. */
@@ -448,7 +449,10 @@ static uint64_t expect_gaps(struct stream *s, const struct gzip_resumption *gap,
             break;
         assert_false(input_ended_by_fault(&s->in));
         assert_int_equal(found.damaged, gap->damaged);
+        assert_int_equal(found.is_mended, gap->is_mended);
         assert_int_equal(found.made, gap->made);
+        if (found.is_mended)
+            continue;
         assert_true(found.size == gap->size || (!s->in.source.seekable && found.size == GZIP_SIZE_UNKNOWN));
     }
     return gaps;
@@ -464,29 +468,32 @@ static struct bytes three_members(const struct bytes *second)
     return file;
 }
 
-/* The header, the data, and the checksum together with the size: whatever of a member is damaged, the next one is read. */
+/* The data, and the checksum together with the size: whatever of a member is damaged, the next one is read. Of one whose header is
+ * damaged all data is read. */
 static void reading_resumes_in_the_next_member(void **state)
 {
     static const struct member_options stored = {.level = 0};
     static const char text[] = "the second of three members";
     enum { HEADER = 10, STORED_HEADER = 5, LENGTH = sizeof text - 1 };
     static const struct damage all[] = {
-        {0, 0, 0},                 /* the magic */
-        {2, 7, 0},                 /* the method */
-        {3, 0xe0, 0},              /* the flags */
-        {HEADER, 7, 0},            /* the type of the block */
-        {HEADER + 2, 1, 0},        /* LEN and NLEN */
-        {HEADER, 0, LENGTH},       /* no last block: the trailer is read as another one */
-        {SIZE_MAX, 0, LENGTH / 2}, /* the second half is missing */
-        {SIZE_MAX - 1, 0, LENGTH}, /* CRC32 and ISIZE */
+        {0, 0, LENGTH, true},             /* the magic */
+        {2, 7, LENGTH, true},             /* the method */
+        {3, 0xe0, LENGTH, true},          /* the flags */
+        {HEADER, 7, 0, false},            /* the type of the block */
+        {HEADER + 2, 1, 0, false},        /* LEN and NLEN */
+        {HEADER, 0, LENGTH, false},       /* no last block: the trailer is read as another one */
+        {SIZE_MAX, 0, LENGTH / 2, false}, /* the second half is missing */
+        {SIZE_MAX - 1, 0, LENGTH, false}, /* CRC32 and ISIZE */
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         struct bytes second = {0}, file;
-        struct gzip_resumption gap = {.damaged = 2, .size = LENGTH, .made = all[i].made};
+        struct gzip_resumption gap = {.damaged = 2, .size = LENGTH, .made = all[i].made, .is_mended = all[i].is_mended};
 
         append_member(&second, (const uint8_t *)text, LENGTH, &stored);
+        if (gap.is_mended)
+            gap.made = 0; /* before the header was mended */
         if (all[i].at == SIZE_MAX) {
             static const uint8_t bad_block[] = {7};
 

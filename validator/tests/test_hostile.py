@@ -156,6 +156,7 @@ FULL_OF_ERRORS = (
     "arrays-in-an-array",
     "large-classes-of-missing-classes",
     "chain-of-classes-that-their-instances-contradict",
+    "gzip-of-members-without-data",
 )
 REPAIRED = [shape for shape in SHAPES if shape.name.removesuffix("-8") in FULL_OF_ERRORS]
 PER_BYTE_OF_REPAIR = 12

@@ -404,6 +404,7 @@ def changed(packed: bytes, start: int, new: bytes) -> bytes:
 DAMAGES: dict[str, Callable[[bytes, int, int], bytes]] = {
     "magic": lambda p, start, end: changed(p, start, b"\0"),
     "method": lambda p, start, end: changed(p, start + 2, b"\7"),
+    "header": lambda p, start, end: changed(p, start + 1, b"\0\7"),
     "zeros": lambda p, start, end: changed(p, (start + end) // 2, bytes(1000)),
     "noise": lambda p, start, end: changed(p, (start + end) // 2, random.Random(start).randbytes(1000)),
     "hole": lambda p, start, end: hole(p, (start + end) // 2, (start + end) // 2 + 1000),
@@ -421,6 +422,8 @@ def test_what_follows_a_damaged_gzip_member_is_used(packed: tuple[bytes, bytes],
     assert len(copy) > len(data) - MEMBER - 2 * (300 << 10)
     check_parts_are_old(copy, data)
     if damage in {"magic", "method"}:
+        assert copy == data and "mended: the header of 1 gzip member\n" in text
+    if damage == "header":
         assert re.search(rf"^ +[0-9,]+ bytes   1 range of gzip member {number} that cannot be decompressed$", text, re.MULTILINE)
     if damage != "gone":
         assert "gzip member" in text
@@ -442,7 +445,7 @@ def test_several_damaged_gzip_members(packed: tuple[bytes, bytes], tmp_path: Pat
     original, data = packed
     broken = original[:-3000]
     for number in (3, 5, 7):
-        broken = changed(broken, members(original)[number - 1][0] + 2, b"\7")
+        broken = changed(broken, members(original)[number - 1][0] + 1, b"\0\7")
     copy, text = repair(broken, tmp_path)
     assert len(copy) > len(data) - 4 * MEMBER - 7 * (300 << 10)
     check_parts_are_old(copy, data)

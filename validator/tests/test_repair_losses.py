@@ -129,9 +129,7 @@ def test_losses_against_the_manifest(damage: str, like: str, tmp_path: Path) -> 
     elif is_cut:
         assert all_lost >= lost.total()
 
-    copy, by_type = (
-        Counter(classes_of((tmp_path / "copy").read_bytes(), tags).values()) for tags in ((0x21, 0x22), (0x23,))
-    )
+    copy, by_type = (Counter(classes_of((tmp_path / "copy").read_bytes(), tags).values()) for tags in ((0x21, 0x22), (0x23,)))
     for one in found["lost_by_class"]:
         assert one["objects"] > 0
         if not found["classes_without_name"] and not one["class"].startswith("class 0x"):

@@ -44,14 +44,18 @@ static bool read_header(struct engine *e)
     return false;
 }
 
-/* What is no dump is not read on: a stream may never end. Returns the bytes that were read. A short file is read to its end,
- * where the faults of gzip are. */
+/* What is no dump is not read on: a stream may never end. Returns the bytes of the dump that were read. A short file is read to its
+ * end, where the faults of gzip are. */
 static uint64_t end_without_header(struct engine *e)
 {
     enum { ENOUGH = 1 << 16 };
+    uint64_t bytes = e->in.offset + ENOUGH;
+    bool is_short = input_need(&e->in, ENOUGH) < ENOUGH;
 
-    if (input_need(&e->in, ENOUGH) >= ENOUGH)
-        return e->in.offset + ENOUGH;
+    e->lost_gzip = gzip_follows(e);
+    e->run.sum.header_lost |= e->lost_gzip;
+    if (!is_short)
+        return bytes;
     input_skip(&e->in, UINT64_MAX);
     restore_checkpoint(e);
     return e->in.offset;

@@ -193,7 +193,7 @@ static struct severity_choice conclude(struct engine *e)
             sum->accepted_by = hprof_profile_at(producer.profile)->name;
     }
 
-    sum->compressed = e->in.compressed;
+    sum->compressed = e->in.compressed || e->lost_gzip;
     /* The second look may leave the file anywhere. */
     sum->file_bytes = input_file_size(&e->in);
     if (sum->file_bytes < input_file_position(&e->in))

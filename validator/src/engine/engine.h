@@ -178,6 +178,7 @@ struct engine {
     bool high_bytes;                 /* after a failure there are bytes from 128 on */
     bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */
     bool id_size_is_wrong;           /* by the first bytes, the records have IDs of another size than the header says */
+    bool lost_gzip;                  /* the beginning of the gzip file that holds the dump is damaged or lost */
     bool garbage_after;              /* what follows the last gzip member may have been a member */
 };
 
@@ -414,6 +415,8 @@ const char *choose_hint(struct engine *e);
 /* ---- lost_header.c ---- */
 /* The bytes here are no header of a dump: whether a dump begins in those that follow, so that its header is damaged or lost. */
 bool dump_follows(struct engine *e);
+/* The same of a gzip file whose beginning is damaged or lost, and that holds a dump. The input passes what it looks at. */
+bool gzip_follows(struct engine *e);
 
 /* ---- records.c ---- */
 void check_records(struct engine *e);

@@ -350,6 +350,8 @@ const char *choose_hint(struct engine *e)
     if (e->run.sum.is_part)
         return "the VM was killed while it dumped, and this is a part of the dump: FILE.p0, FILE.p1 and so on belong after "
                "FILE";
+    if (e->lost_gzip)
+        return "the beginning of the gzip file is damaged, or was lost, and the dump follows";
     if (e->run.summary->header_lost && e->file.id_size)
         return e->file.id_size == 4 ? "the header is damaged: it says that IDs have 4 bytes, and in the records they have 8"
                                     : "the header is damaged: it says that IDs have 8 bytes, and in the records they have 4";

@@ -30,6 +30,11 @@ static bool is_zero(const uint8_t *p, size_t n)
     return i == n;
 }
 
+bool begins_with_zeros(const uint8_t *p, size_t n)
+{
+    return n >= ZEROS_LEAST && is_zero(p, ZEROS_LEAST);
+}
+
 bool is_part_of_dump(const uint8_t *p, size_t n)
 {
     return n > RECORD_HEADER_SIZE && p[0] == TAG_HEAP_DUMP_SEGMENT && !get_u4(p + RECORD_TIME_AT) &&

@@ -15,6 +15,9 @@ struct file_kind {
 
 struct file_kind find_file_kind(const uint8_t *p, size_t n);
 
+/* Zeros are in place of what was there, if the file is not empty. */
+bool begins_with_zeros(const uint8_t *p, size_t n);
+
 /* A part of a dump begins with a segment, as HotSpot writes it, and has no header. */
 bool is_part_of_dump(const uint8_t *p, size_t n);
 

@@ -64,6 +64,7 @@ struct gzip_resumption {
     uint64_t damaged; /* number of the member that could not be read to its end */
     uint64_t size;    /* of its data, by its ISIZE; GZIP_SIZE_UNKNOWN if that cannot be right */
     uint64_t made;    /* bytes that it gave */
+    bool is_mended;   /* only its header is damaged: the stream continues with all of its data, and those bytes do not count */
 };
 
 #define GZIP_SIZE_UNKNOWN UINT64_MAX
@@ -72,7 +73,8 @@ struct gzip_resumption {
  * follows it has other offsets than in the original. */
 void gunzip_allow_resume(struct gunzip *g);
 
-/* After a fault ended the stream: lets it continue with the next member. Decompressed offsets continue as if nothing were missing;
+/* After a fault ended the stream: lets it continue with the next member, or with the same one, if one of the ten fixed bytes of its
+ * header is wrong. Decompressed offsets continue as if nothing were missing;
  * gunzip_rewind() must not be called afterwards. False if no fault ended the stream, or no later member has a valid header. */
 bool gunzip_resume(struct gunzip *g, struct gzip_resumption *resumption);
 

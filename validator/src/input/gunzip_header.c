@@ -5,6 +5,8 @@
 #include "input/gunzip_stream.h"
 #include "input/gzip_header.h"
 
+enum { HEADER_SIGHT = 256 /* bytes: gunzip_resume() may go back to them in a pipe */ };
+
 static bool take_header_byte(struct gunzip *g, uint8_t *byte)
 {
     if (!gunzip_take(g, byte))
@@ -85,6 +87,8 @@ static bool read_magic(struct gunzip *g)
     bool has_both;
     char found[40];
 
+    if (g->may_resume && g->end - g->at < HEADER_SIGHT)
+        gunzip_fetch(g);
     g->now.member_offset = g->now.offset;
     g->now.member_output = g->now.output;
     g->header_crc = 0;

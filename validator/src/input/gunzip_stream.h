@@ -57,6 +57,7 @@ struct gunzip {
     uint64_t suspect_offset, suspect_output; /* the last one: offsets of its header and of its data */
     bool may_resume;
     uint64_t gone_back; /* compressed bytes that gunzip_resume() had read before */
+    uint64_t mended;    /* headers that it tried to mend */
 
     struct gzip_listening listening;
     uint64_t reported;           /* the last member with a fault that was reported */

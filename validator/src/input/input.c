@@ -260,6 +260,19 @@ static void look_for_transfer(struct input *in)
         release_sample(in);
 }
 
+bool input_inflate(struct input *in, gzip_listener *on_fault, void *context)
+{
+    if (in->gunzip || !in->buffer || in->offset)
+        return false;
+    in->packed = in->at;
+    in->packed_end = in->end;
+    in->gunzip = gunzip_open(&in->source, in->at, window_size(in), in->block, &in->sizes, in->memory, on_fault, context);
+    empty_window(in, 0);
+    in->compressed = true;
+    in->ended = !in->gunzip;
+    return in->gunzip;
+}
+
 bool input_open(struct input *in, struct input_source source, size_t block, const struct sizes *sizes, struct memory *memory,
                 gzip_listener *on_fault, void *context)
 {
@@ -279,12 +292,7 @@ bool input_open(struct input *in, struct input_source source, size_t block, cons
     input_need(in, 2);
     if (begins_like_gzip(in->at, window_size(in))) {
         look_for_transfer(in);
-        in->packed = in->at;
-        in->packed_end = in->end;
-        in->gunzip = gunzip_open(&in->source, in->at, window_size(in), in->block, &in->sizes, memory, on_fault, context);
-        empty_window(in, 0);
-        in->compressed = true;
-        in->ended = !in->gunzip;
+        (void)input_inflate(in, on_fault, context); /* memory may run out */
     }
     return in->error == 0 && !memory->exhausted;
 }

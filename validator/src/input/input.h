@@ -55,6 +55,9 @@ bool input_open(struct input *in, struct input_source source, size_t block, cons
                 gzip_listener *on_fault, void *context);
 void input_close(struct input *in);
 
+/* Before the first read: the bytes are inflated, though they do not begin as a gzip file does, since its beginning is damaged or
+ * lost. False if that cannot be. */
+bool input_inflate(struct input *in, gzip_listener *on_fault, void *context);
 /* Before the first read: the bytes are those of the file itself, compressed or not. */
 void input_leave_compressed(struct input *in);
 

@@ -127,6 +127,14 @@ static bool is_latin1_in_utf8(const uint8_t *p, size_t n)
     return characters >= CHARACTERS_LEAST;
 }
 
+bool is_text(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_no_text(p[i]))
+            return false;
+    return true;
+}
+
 bool has_high_byte(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "format/header.h"
 #include "repair/repair_copy.h"
+#include "repair/trial.h"
 
 enum { LAYERS_MOST = 3 };
 
@@ -34,6 +36,25 @@ static bool drop_start(struct repair *r, uint64_t size)
     return !r->error;
 }
 
+/* Whether the input, a plain file, holds a dump in a gzip file whose beginning is damaged or lost. */
+static bool is_lost_gzip(struct repair *r, struct input_source from)
+{
+    enum version version;
+    unsigned id_size;
+    struct trial trial;
+
+    if (r->in.compressed || input_need(&r->in, HEADER_SIZE) < HEADER_SIZE || parse_header(r->in.at, &version, &id_size))
+        return false;
+    trial = try_dump(r, from);
+    return trial.header_lost && trial.is_compressed;
+}
+
+/* Opens a gzip file, also one that does not begin as it should. */
+static bool open_packed(struct repair *r, struct input_source packed)
+{
+    return repair_open(r, packed) && (r->in.compressed || input_inflate(&r->in, repair_count_fault, r));
+}
+
 /* Inflates the copy itself: to its end, and what was there goes. */
 static bool unpack_copy(struct repair *r)
 {
@@ -41,7 +62,7 @@ static bool unpack_copy(struct repair *r)
     struct hprof_source callbacks = {.struct_size = sizeof callbacks, .read_at = read_packed, .size = size, .context = r};
     struct input_source packed;
 
-    if (source_of_callbacks(&callbacks, &packed) || !repair_open(r, packed))
+    if (source_of_callbacks(&callbacks, &packed) || !open_packed(r, packed))
         return false;
     r->base = size;
     if (!repair_spool(r))
@@ -78,8 +99,10 @@ enum hprof_status find_dump(struct repair *r, struct input_source *from)
         status = undo_transfer(r, from);
         if (status == HPROF_VALID && !repair_open(r, *from))
             return repair_failure(r);
-        if (status != HPROF_VALID || !r->in.compressed)
+        if (status != HPROF_VALID || !(r->in.compressed || is_lost_gzip(r, *from)))
             return status;
+        if (from->fd != r->to && !open_packed(r, *from))
+            return repair_failure(r);
         status = spool(r, from);
         if (status != HPROF_VALID)
             return status;

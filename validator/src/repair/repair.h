@@ -211,6 +211,8 @@ struct check {
 size_t repair_read_start(struct repair *r, struct input_source source, uint8_t *start);
 /* Opens what a pass reads, from its present position on. */
 bool repair_open(struct repair *r, struct input_source from);
+/* Called for each fault of its gzip file; the context is the repair. */
+void repair_count_fault(void *context, const struct gzip_finding *finding);
 /* Finds out how the input is read, and opens it. HPROF_VALID, or why it cannot be copied. */
 enum hprof_status repair_follow(struct repair *r, struct input_source from);
 /* Measures the next sub-record of the input. False if it has no size. */
@@ -287,6 +289,9 @@ void damage_end_pass(struct repair *r);
 
 /* A gzip member is damaged: that part of the input may be wrong. It follows all parts that are known. */
 void damage_note(struct repair *r, const struct gzip_finding *finding);
+
+/* What the input gave from an offset on is not used. */
+void damage_forget(struct repair *r, uint64_t from);
 
 /* Whether bytes of the input may be wrong, as far as that is known. */
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);

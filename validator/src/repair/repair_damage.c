@@ -27,6 +27,14 @@ void damage_note(struct repair *r, const struct gzip_finding *f)
             .from = f->start, .to = f->end, .data = f->data, .is_invalid = f->fault == GZIP_DATA, .keeps_size = f->keeps_size};
 }
 
+void damage_forget(struct repair *r, uint64_t from)
+{
+    struct damage *d = &r->damage;
+
+    while (d->part_count > d->settled && d->parts[d->part_count - 1].from >= from)
+        d->part_count--;
+}
+
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
 {
     const struct damage *d = &r->damage;

@@ -23,7 +23,7 @@ enum hprof_status repair_fail(struct repair *r, enum hprof_status status, const 
     return status;
 }
 
-static void count_fault(void *context, const struct gzip_finding *finding)
+void repair_count_fault(void *context, const struct gzip_finding *finding)
 {
     struct repair *r = context;
 
@@ -71,7 +71,7 @@ bool repair_open(struct repair *r, struct input_source from)
 {
     input_close(&r->in);
     r->is_in_place = from.fd == r->to;
-    return input_open(&r->in, from, 0, &usual_sizes, &r->memory, count_fault, r);
+    return input_open(&r->in, from, 0, &usual_sizes, &r->memory, repair_count_fault, r);
 }
 
 /* ---- The check that finds out how ---- */

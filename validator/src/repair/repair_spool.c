@@ -1,6 +1,24 @@
 /* The input as it is, inflated, becomes the copy. */
 #include "repair/repair_copy.h"
 
+#include <errno.h>
+#include <unistd.h>
+
+/* The last bytes are not of the dump: the member that gave them begins anew, with the right header. */
+static bool take_back(struct repair *r, uint64_t made)
+{
+    r->truncated.fault = GZIP_VALID;
+    r->result.gzip_headers_mended++;
+    if (!made)
+        return true;
+    copy_flush(r);
+    damage_forget(r, r->written - made - r->base);
+    copy_cut(r, r->written - made);
+    if (ftruncate(r->to, (off_t)r->written) != 0)
+        r->error = errno;
+    return !r->error;
+}
+
 /* At the end of the stream: if it is only that of the bytes before a damaged gzip member, reading goes on in a later member. */
 static bool resume(struct repair *r)
 {
@@ -10,6 +28,8 @@ static bool resume(struct repair *r)
         r->result.gzip_ended_early |= input_ended_by_fault(&r->in) && !r->lacks_trailer;
         return false;
     }
+    if (gap.is_mended)
+        return take_back(r, gap.made);
     r->result.gzip_resumed++;
     if (r->truncated.fault == GZIP_TRUNCATED) { /* it was not, because a later member begins within it */
         r->truncated.fault = GZIP_DATA;
