@@ -90,6 +90,27 @@ void doubt_elements(struct oracle *o, uint64_t tag_at, uint64_t size)
     }
 }
 
+/* Whether other records may begin in the body of the record at `at`. */
+static bool may_hold_records(const struct dump *d, uint64_t at)
+{
+    uint64_t begin = at + RECORD_HEADER_SIZE, length = u4(d, at + LENGTH_AT), left = d->size - begin;
+    uint64_t end = begin + (length < left ? length : left);
+    for (uint64_t i = begin; i < end && d->size - i >= RECORD_HEADER_SIZE; i++)
+        if (is_record_tag(u1(d, i)) && u4(d, i + LENGTH_AT) <= d->size - i - RECORD_HEADER_SIZE &&
+            kind_allows_length(d, u1(d, i), u4(d, i + LENGTH_AT)))
+            return true;
+    return false;
+}
+
+static bool holds_nul(const struct dump *d, uint64_t at)
+{
+    uint64_t begin = at + RECORD_HEADER_SIZE, length = u4(d, at + LENGTH_AT), left = d->size - begin;
+    for (uint64_t i = begin + d->id_size; i < begin + (length < left ? length : left); i++)
+        if (u1(d, i) == 0)
+            return true;
+    return false;
+}
+
 void doubt_long_record(struct oracle *o, uint64_t at)
 {
     enum { LONG = 64 << 10, FAR = 512 << 10, LEAST = 256 };
@@ -98,5 +119,7 @@ void doubt_long_record(struct oracle *o, uint64_t at)
     if (!is_counted && o->d->size > FAR && length >= LONG)
         doubt(o, at);
     if (tag == UTF8 && length >= LEAST && body_at < o->d->size && is_subrecord_tag(u1(o->d, body_at)))
+        doubt(o, at);
+    if ((!is_record_tag(tag) || (tag == UTF8 && holds_nul(o->d, at))) && may_hold_records(o->d, at))
         doubt(o, at);
 }

@@ -180,6 +180,21 @@ def length(dice: random.Random, o: Original) -> list[Damage]:
     return _overwrite(dice, o, at + width, 4 - width, "length")
 
 
+def record_tag(dice: random.Random, o: Original) -> list[Damage]:
+    return _overwrite(dice, o, dice.choice(o.records).at, 1, "tag of a record")
+
+
+def record_length(dice: random.Random, o: Original) -> list[Damage]:
+    """Any, or one that leads to another record, as many do by chance."""
+    r = dice.choice(o.records)
+    at, width = r.at + 5, dice.randrange(4)
+    if dice.randrange(2):
+        return _overwrite(dice, o, at + width, 4 - width, "length of a record")
+    before = [x.at for x in o.records if r.end < x.at < r.end + (1 << dice.randrange(6, 19))] or [r.end]
+    new = (dice.choice(before) - r.at - RECORD_HEADER).to_bytes(4, "big")
+    return [] if new == o.data[at : at + 4] else [Damage(at, at + 4, new, "length of a record that leads to another")]
+
+
 def inserted(dice: random.Random, o: Original) -> list[Damage]:
     s = _draw(dice, o, ())
     at = dice.randrange(s.at, s.end)
@@ -232,6 +247,8 @@ ONE_FAULT: tuple[Kind, ...] = (
     length,
     inserted,
     missing,
+    record_tag,
+    record_length,
 )
 MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, overwritten, doubled)
 
@@ -256,6 +273,7 @@ class Loss:
     output: str
     by_class_bytes: int = 0
     again: int = 0  # copies of sub-records that the original has fewer of
+    record_bytes: int = 0  # of records other than heap dumps that the damage did not touch
 
 
 def _touched(s: Subrecord, damages: list[Damage]) -> bool:
@@ -294,6 +312,13 @@ def _classless(o: Original, damages: list[Damage]) -> set[int]:
     return hit
 
 
+def _bytes_of_lost_records(o: Original, repaired: Original, damages: list[Damage]) -> int:
+    """Apart from times, which a repair may change."""
+    kept = Counter(repaired.data[r.at : r.at + 1] + repaired.data[r.at + 5 : r.end] for r in repaired.records)
+    kept.subtract(o.data[r.at : r.at + 1] + o.data[r.at + 5 : r.end] for r in o.records if not _touched(r, damages))
+    return sum(-n * (len(content) + 4) for content, n in kept.items() if n < 0)
+
+
 def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
     broken, copy = folder / "broken.hprof", folder / "copy.hprof"
     broken.write_bytes(damaged(o, damages))
@@ -329,6 +354,7 @@ def repair(o: Original, damages: list[Damage], folder: Path) -> Loss:
         done.stdout + done.stderr,
         by_class_bytes,
         sum(n for c, n in kept.items() if c in there),
+        _bytes_of_lost_records(o, repaired, damages),
     )
 
 
@@ -363,10 +389,11 @@ def main() -> None:
                 shares = [100 * loss.beyond_bytes / size for loss in losses]
                 objects = max(loss.beyond for loss in losses)
                 by_class = sum(loss.by_class for loss in losses)
+                records = max(loss.record_bytes for loss in losses)
                 new, failed = sum(loss.new for loss in losses), sum(loss.status != 0 for loss in losses)
                 print(
                     f"{path.name:14} {name:12} mean {sum(shares) / len(shares):7.3f} %  max {max(shares):7.3f} %  "
-                    f"{objects:6} objects  {new} new  {failed} failed  {by_class} of lost classes"
+                    f"{objects:6} objects  {records:6} bytes of records  {new} new  {failed} failed  {by_class} of lost classes"
                 )
     sys.stdout.flush()
 

@@ -57,7 +57,7 @@ def test_what_the_damage_did_not_touch_is_kept(
     for i, kind, damages in draws(original, kinds, DRAWS, seed):
         loss = repair(original, damages, tmp_path)
         assert (loss.status, loss.new) == (0, 0), f"seed {seed}, draw {i}, {kind.__name__}: {damages}, {loss}"
-        share = (loss.beyond_bytes + loss.by_class_bytes) / len(original.data)
+        share = (loss.beyond_bytes + loss.by_class_bytes + loss.record_bytes) / len(original.data)
         shares.append(share)
         assert share <= most, f"seed {seed}, draw {i}, {kind.__name__}: {damages}, {loss}"
     assert sum(shares) - (DRAWS < 10) * max(shares) <= mean * len(shares), f"seed {seed}: {shares}"  # one may be large among few

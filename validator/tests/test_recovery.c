@@ -166,6 +166,22 @@ static void a_heap_dump_record_begins_with_a_sub_record(void **state)
 
 /* ---- Where checking resumes ---- */
 
+static void of_two_lengths_that_records_follow_the_shorter_one_holds(void **state)
+{
+    enum { UNLOAD = 13 };
+    struct bytes b = {0};
+    struct sight s;
+
+    (void)state;
+    put_zeros(&b, 10);
+    for (int i = 0; i < 3; i++)
+        put_unload(&b);
+    s = sight_of(&b, true);
+    assert_int_equal(resume_after_record(&s, 10 + UNLOAD, 10), RESUME_AT_RIGHT);
+    assert_int_equal(resume_after_record(&s, 10, 10 + UNLOAD), RESUME_AT_DECLARED);
+    free(b.at);
+}
+
 static void the_declared_length_holds_if_a_record_follows_it(void **state)
 {
     struct bytes b = {0};
@@ -237,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_record_has_a_known_tag_and_a_length_of_its_kind),
         cmocka_unit_test(a_heap_dump_record_begins_with_a_sub_record),
         cmocka_unit_test(the_declared_length_holds_if_a_record_follows_it),
+        cmocka_unit_test(of_two_lengths_that_records_follow_the_shorter_one_holds),
         cmocka_unit_test(an_instance_has_the_size_of_its_class_only_if_its_own_leads_nowhere),
         cmocka_unit_test(a_length_says_what_may_be_defined),
     };

@@ -194,13 +194,20 @@ struct producer {
     const char *name;     /* then "" */
 };
 
+/* The next bytes, up to `wanted`. */
+static inline struct sight sight_of(struct engine *e, size_t wanted)
+{
+    const size_t size = look_at(&e->in, wanted, UINT64_MAX);
+
+    return (struct sight){e->in.at, size, size < wanted, e->file.id_size, e->file.version};
+}
+
 /* The bytes that recovery sees from here on: up to `sight` bytes (hprof/testing.h) beyond `n`. */
 static inline struct sight sight_beyond(struct engine *e, uint64_t n)
 {
-    const size_t sight = e->run.sizes.sight, wanted = sight + (n < sight ? (size_t)n : sight),
-                 size = look_at(&e->in, wanted, UINT64_MAX);
+    const size_t sight = e->run.sizes.sight;
 
-    return (struct sight){e->in.at, size, size < wanted, e->file.id_size, e->file.version};
+    return sight_of(e, sight + (n < sight ? (size_t)n : sight));
 }
 
 static inline void take_checkpoint(const struct engine *e, struct checkpoint *to)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "engine/go_to_way.h"
 
 /* ---- Skipping ---- */
@@ -45,29 +46,26 @@ bool skip_body(struct engine *e)
     return false;
 }
 
-/* Whether other items begin within the present record, from whose end a stream could hardly go back to what recovery doubts then.
- * The input stays where it is: what is doubted must stay within reach. */
+/* Whether other items begin within the present record: then it is too long, even if it leads to a record, as one length in thirty
+ * does by chance. The input stays where it is: what is doubted must stay within reach. */
 static bool has_items_within(struct engine *e)
 {
-    uint64_t here = e->in.offset, length = e->position.record_length;
+    uint64_t here = e->in.offset, length = e->position.record_length, until;
     struct sight s;
     struct search search;
     struct way way;
 
-    if (length < LONGEST_STRING || here < e->framing.searched_until)
+    if (here < e->framing.searched_until)
         return false;
-    s = look_far(e);
-    if (s.ended && length > s.size)
-        length = s.size;
-    if (here + length - first_doubted(e, e->position.record_at) <= WAY_STEP)
-        return false;
+    s = length < e->run.sizes.sight ? sight_beyond(e, length) : look_far(e);
+    until = length < s.size ? length : s.size;
     search = search_in(e, &s, UINT64_MAX);
-    way = find_way(&search, 0, s.size < WAY_STEP ? s.size : WAY_STEP);
+    way = find_way(&search, 0, until < WAY_STEP ? until : WAY_STEP);
     e->framing.searched_until = here + way.at; /* time is linear */
     return way.kind != WAY_NONE;
 }
 
-/* Nothing follows the present record by its length: it is passed where the way is found. */
+/* The length or tag of the present record is wrong: it is passed where the way is found. */
 static void leave_record(struct engine *e)
 {
     uint64_t at = e->position.record_at;
@@ -75,15 +73,29 @@ static void leave_record(struct engine *e)
     e->framing.failed = true;
     look_for_zeros(e, 0);
     report_late(&e->ck, RULE_REC_002, SHAPE_ANY, at + RECORD_LENGTH_AT, "record framing", "a record that other records follow",
-                "one that breaks here: no record begins where this length or tag leads");
+                "one that breaks here: its length or tag is wrong");
     go_on_from(e, at, e->framing.skipped_before);
+}
+
+/* Whether the present record, a string, is none: it is not UTF-8, has zero bytes, as each record, and other items begin within it.
+ * Where it leads to no record, that is found there. */
+static bool is_no_string(struct engine *e)
+{
+    uint64_t length = e->position.record_length, first = e->file.id_size;
+    size_t wanted = length < e->run.sizes.sight ? (size_t)length : e->run.sizes.sight;
+    struct sight body = sight_of(e, wanted);
+
+    if (may_be_text(&body, first, wanted) || utf8_valid(body.at + first, body.size - first) == body.size - first)
+        return false;
+    body = sight_beyond(e, length);
+    return records_follow(&body, length, 1) && has_items_within(e);
 }
 
 bool leave_too_long(struct engine *e)
 {
     enum { LEAST = 256 }; /* bytes: few strings are as long, and a segment is */
 
-    if (!(e->position.record_length >= LEAST && holds_subrecords(e)) && !has_items_within(e))
+    if (!(e->position.record_length >= LEAST && holds_subrecords(e)) && !is_no_string(e))
         return false;
     end_sound_part(&e->run, e->position.record_at);
     leave_record(e);
@@ -114,8 +126,7 @@ static bool report_lost_framing(struct engine *e)
     e->framing.failed = true;
     if (!end_was_reported(e))
         report_late(&e->ck, RULE_REC_002, SHAPE_ANY, since + RECORD_LENGTH_AT, "record framing",
-                    "a record that other records follow",
-                    "one that breaks here: no record begins where this length or tag leads");
+                    "a record that other records follow", "one that breaks here: its length or tag is wrong");
     return true;
 }
 

@@ -10,9 +10,7 @@ enum {
 
 struct sight look_far(struct engine *e)
 {
-    size_t size = look_at(&e->in, WAY_SIGHT, UINT64_MAX);
-
-    return (struct sight){e->in.at, size, size < WAY_SIGHT, e->file.id_size, e->file.version};
+    return sight_of(e, WAY_SIGHT);
 }
 
 bool end_is_credible(const struct sight *s, uint64_t end)

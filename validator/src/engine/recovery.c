@@ -146,6 +146,9 @@ enum resume resume_after_record(const struct sight *body, uint64_t declared, uin
 
     /* A record that is completely in sight is better evidence than the header of a long one, which any bytes may resemble. */
     whole.ended = true;
+    /* A declared length that is too long leads to a record by chance, too: there are records before its end, then. */
+    if (right < declared && right <= body->size && records_follow(&whole, right, 2))
+        return RESUME_AT_RIGHT;
     if (declared <= body->size && records_follow(&whole, declared, 1))
         return RESUME_AT_DECLARED;
     if (right <= body->size && records_follow(body, right, 1))

@@ -159,13 +159,9 @@ static bool is_time_before(const struct search *s, uint32_t time)
     return !s->times || time == (*s->times)[0] || time == (*s->times)[1];
 }
 
-/* A string has no zero bytes: they are C0 80 in modified UTF-8. The first ones are looked at. */
-static bool may_be_text(const struct sight *body, size_t from, size_t until)
+bool may_be_text(const struct sight *body, size_t from, size_t until)
 {
-    enum { LOOKED_AT = 64 };
-
     until = until < body->size ? until : body->size;
-    until = until < from + LOOKED_AT ? until : from + LOOKED_AT;
     return until <= from || !memchr(body->at + from, 0, until - from);
 }
 
