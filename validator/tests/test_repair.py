@@ -586,6 +586,18 @@ def test_no_repair_is_offered_that_makes_nothing(name: str, tmp_path: Path) -> N
         assert offered == made or checked.status == 0, f"seed {seed}, {at:#x}: {offered} {made}"
 
 
+def test_the_length_of_a_record_is_mended_where_something_follows_it(made: bytes, tmp_path: Path) -> None:
+    """A record, or the end of the dump. Before noise, nothing shows that it is one."""
+    dice = random.Random(seed := random.SystemRandom().randrange(1 << 32))
+    heap = next(body - 9 for tag, body, _ in record_offsets(made) if tag in HEAPS)
+    for tag, length in ((7, 24), (3, 4), (0xE, 6)):
+        item = struct.pack(">BII", tag, 0, dice.randrange(1 << 31, 1 << 32)) + dice.randbytes(length)
+        noise = b"\x7f" + dice.randbytes(300)
+        for after, kept in ((made[heap:], 1), (b"", 1), (noise, 0)):
+            copy, text = repair(made[:heap] + item + after, tmp_path)
+            assert copy.count(item[9:]) == kept == text.count("mended: 1 record length\n"), (seed, tag, text)
+
+
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 

@@ -89,7 +89,7 @@ void drop_record(struct repair *r, uint8_t tag, uint64_t size)
 /* Copies a record with a body of `length` bytes, which replaces the stated length, and skips the rest of its `span` bytes. */
 static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint64_t span)
 {
-    uint64_t start = copy_size(r), size = RECORD_HEADER_SIZE + length, there;
+    uint64_t start = copy_size(r), size = RECORD_HEADER_SIZE + length, there, rest;
     size_t trace = trace_of_record(r);
     bool is_cleared = has_missing_trace(r, trace);
     uint8_t tag = *r->in.at;
@@ -106,14 +106,20 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         leave_out(r, LEFT_RECORD, tag, there);
         return;
     }
+    rest = span > size ? input_skip(&r->in, span - size) : 0;
+    if (length != stated && rest && rest < span - size) { /* neither a record follows, nor the end: it may be none */
+        copy_cut(r, start);
+        leave_out(r, LEFT_BYTES, 0, size + rest);
+        return;
+    }
     if (is_cleared)
         clear_trace(r, start, trace);
     if (length != stated) {
         copy_number(r, start + RECORD_LENGTH_AT, length);
         r->result.lengths_mended++;
     }
-    if (span > size)
-        leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, span - size));
+    if (rest)
+        leave_out(r, LEFT_BYTES, 0, rest);
 }
 
 /* Whether the next record uses what an earlier copy lacked. That copy had valid lengths. */
