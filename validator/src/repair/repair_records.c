@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/recovery.h"
 #include "format/header.h"
 
 bool is_record(const struct repair *r, uint8_t tag)
@@ -20,55 +21,20 @@ bool is_record(const struct repair *r, uint8_t tag)
 
 bool length_by_kind(struct repair *r, uint64_t *length)
 {
-    size_t want = RECORD_HEADER_SIZE + 64, there = input_need(&r->in, want);
-    struct cursor c = {r->in.at, r->in.at + (there < want ? there : want)};
-    uint8_t tag = *r->in.at;
-    struct TRACE trace;
-    struct ALLOC_SITES sites;
-    struct CPU_SAMPLES samples;
+    enum { FIXED = 64 }; /* bytes: no fixed part is as long */
+    const size_t want = RECORD_HEADER_SIZE + FIXED, there = input_need(&r->in, want), size = there < want ? there : want;
+    uint64_t least;
 
-    if (!cursor_take(&c, RECORD_HEADER_SIZE))
+    if (size < RECORD_HEADER_SIZE)
         return false;
-    switch ((enum record_tag)tag) {
-    case TAG_UTF8:
-    case TAG_HEAP_DUMP:
-    case TAG_HEAP_DUMP_SEGMENT:
-        return false;
-    case TAG_HEAP_DUMP_END:
-        *length = 0;
-        return true;
-    case TAG_TRACE:
-        *length = SIZE_OF(TRACE, r->id_size);
-        if (!read_TRACE(&c, r->id_size, &trace))
-            return false;
-        *length += (uint64_t)trace.frames * r->id_size;
-        return true;
-    case TAG_ALLOC_SITES:
-        *length = SIZE_OF(ALLOC_SITES, r->id_size);
-        if (!read_ALLOC_SITES(&c, r->id_size, &sites))
-            return false;
-        *length += (uint64_t)sites.sites * SIZE_OF(SITE, r->id_size);
-        return true;
-    case TAG_CPU_SAMPLES:
-        *length = SIZE_OF(CPU_SAMPLES, r->id_size);
-        if (!read_CPU_SAMPLES(&c, r->id_size, &samples))
-            return false;
-        *length += (uint64_t)samples.traces * SIZE_OF(SAMPLE, r->id_size);
-        return true;
-#define FIXED(name) \
-    case TAG_##name: \
-        *length = SIZE_OF(name, r->id_size); \
-        return true;
-        FIXED(LOAD_CLASS)
-        FIXED(UNLOAD_CLASS)
-        FIXED(FRAME)
-        FIXED(HEAP_SUMMARY)
-        FIXED(START_THREAD)
-        FIXED(END_THREAD)
-        FIXED(CONTROL_SETTINGS)
-#undef FIXED
-    }
-    return false;
+    *length = right_length(*r->in.at,
+                           &(struct sight){.at = r->in.at + RECORD_HEADER_SIZE,
+                                           .size = size - RECORD_HEADER_SIZE,
+                                           .ended = true,
+                                           .id_size = r->id_size,
+                                           .version = r->version},
+                           &least);
+    return *length != LENGTH_ANY;
 }
 
 bool is_header(struct repair *r)
