@@ -626,6 +626,16 @@ def strings_of_tags(layout: Layout, size: int) -> Iterator[Bytes]:
         yield layout.utf8(i + 1, bytes(row))
 
 
+@shape_by_id_size("records-within-records")
+def records_within_records(layout: Layout, size: int) -> Iterator[Bytes]:
+    """Each string that is not UTF-8, and each record of unknown tag, has others in it, up to a byte that leads nowhere."""
+    within = b"\xff\0" + layout.utf8(1, b"a") * 7 + b"\x01"
+    rows = [layout.utf8(2, within), record(0x77, within)]
+    yield layout.header()
+    for i in range(size // len(rows[0])):
+        yield rows[i % 2]
+
+
 @shape_by_id_size("arrays-in-an-array")
 def arrays_in_an_array(layout: Layout, size: int) -> Iterator[Bytes]:
     """One object is missing, and the payload of an array looks like objects: a repair looks for it there."""
