@@ -90,25 +90,43 @@ void doubt_elements(struct oracle *o, uint64_t tag_at, uint64_t size)
     }
 }
 
-/* Whether other records may begin in the body of the record at `at`. */
-static bool may_hold_records(const struct dump *d, uint64_t at)
+/* Whether other items may begin in the body of the record at `at`. */
+static bool may_hold_items(const struct dump *d, uint64_t at)
 {
     uint64_t begin = at + RECORD_HEADER_SIZE, length = u4(d, at + LENGTH_AT), left = d->size - begin;
     uint64_t end = begin + (length < left ? length : left);
-    for (uint64_t i = begin; i < end && d->size - i >= RECORD_HEADER_SIZE; i++)
-        if (is_record_tag(u1(d, i)) && u4(d, i + LENGTH_AT) <= d->size - i - RECORD_HEADER_SIZE &&
+    for (uint64_t i = begin; i < end; i++) {
+        uint64_t rest = d->size - i;
+        if (u1(d, i) >= CLASS_DUMP && u1(d, i) <= PRIMITIVE_ARRAY_DUMP)
+            return true;
+        if (rest >= RECORD_HEADER_SIZE && is_record_tag(u1(d, i)) && u4(d, i + LENGTH_AT) <= rest - RECORD_HEADER_SIZE &&
             kind_allows_length(d, u1(d, i), u4(d, i + LENGTH_AT)))
             return true;
+    }
     return false;
 }
 
-static bool holds_nul(const struct dump *d, uint64_t at)
+/* The same of records of unknown tag, the first of which is at `at`. */
+static bool unknown_may_hold_items(const struct dump *d, uint64_t at)
+{
+    while (at < d->size && d->size - at >= RECORD_HEADER_SIZE && !is_record_tag(u1(d, at))) {
+        if (may_hold_items(d, at))
+            return true;
+        at += RECORD_HEADER_SIZE + u4(d, at + LENGTH_AT);
+    }
+    return false;
+}
+
+/* Whether the string at `at` has zero bytes, and bytes that are not ASCII. */
+static bool may_be_no_string(const struct dump *d, uint64_t at)
 {
     uint64_t begin = at + RECORD_HEADER_SIZE, length = u4(d, at + LENGTH_AT), left = d->size - begin;
-    for (uint64_t i = begin + d->id_size; i < begin + (length < left ? length : left); i++)
-        if (u1(d, i) == 0)
-            return true;
-    return false;
+    bool has_zero = false, has_high = false;
+    for (uint64_t i = begin + d->id_size; i < begin + (length < left ? length : left); i++) {
+        has_zero |= u1(d, i) == 0;
+        has_high |= u1(d, i) >= 0x80;
+    }
+    return has_zero && has_high;
 }
 
 void doubt_long_record(struct oracle *o, uint64_t at)
@@ -120,6 +138,6 @@ void doubt_long_record(struct oracle *o, uint64_t at)
         doubt(o, at);
     if (tag == UTF8 && length >= LEAST && body_at < o->d->size && is_subrecord_tag(u1(o->d, body_at)))
         doubt(o, at);
-    if ((!is_record_tag(tag) || (tag == UTF8 && holds_nul(o->d, at))) && may_hold_records(o->d, at))
+    if (unknown_may_hold_items(o->d, at) || (tag == UTF8 && may_be_no_string(o->d, at) && may_hold_items(o->d, at)))
         doubt(o, at);
 }

@@ -36,7 +36,8 @@ class Original:
     data: bytes
     id_size: int
     heap: list[Subrecord] = field(default_factory=list)
-    records: list[Subrecord] = field(default_factory=list)
+    records: list[Subrecord] = field(default_factory=list)  # others than heap dump records,
+    headers: list[Subrecord] = field(default_factory=list)  # and the headers of these
 
 
 class Shapes:
@@ -82,6 +83,7 @@ def read(data: bytes) -> Original:
             found.records.append(Subrecord(at, end))
             at = end
             continue
+        found.headers.append(Subrecord(at, at + RECORD_HEADER))
         at += RECORD_HEADER
         while at < end:
             size = shapes.size(data, at)
@@ -180,13 +182,17 @@ def length(dice: random.Random, o: Original) -> list[Damage]:
     return _overwrite(dice, o, at + width, 4 - width, "length")
 
 
+def _draw_record(dice: random.Random, o: Original) -> Subrecord:
+    return dice.choice(dice.choice((o.records, o.records, o.records, o.headers)))
+
+
 def record_tag(dice: random.Random, o: Original) -> list[Damage]:
-    return _overwrite(dice, o, dice.choice(o.records).at, 1, "tag of a record")
+    return _overwrite(dice, o, _draw_record(dice, o).at, 1, "tag of a record")
 
 
 def record_length(dice: random.Random, o: Original) -> list[Damage]:
     """Any, or one that leads to another record, as many do by chance."""
-    r = dice.choice(o.records)
+    r = _draw_record(dice, o)
     at, width = r.at + 5, dice.randrange(4)
     if dice.randrange(2):
         return _overwrite(dice, o, at + width, 4 - width, "length of a record")

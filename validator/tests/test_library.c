@@ -240,7 +240,7 @@ static FILE *stream_of(const struct bytes *b)
     FILE *file = tmpfile();
 
     assert_non_null(file);
-    assert_int_equal(fwrite(b->at, 1, b->size, file), b->size);
+    assert_true(!b->size || fwrite(b->at, 1, b->size, file) == b->size);
     assert_int_equal(fflush(file), 0);
     rewind(file);
     return file;

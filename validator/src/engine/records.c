@@ -183,6 +183,7 @@ static void check_by_tag(struct engine *e)
         lose_definitions(e, definitions_of_length(e->position.record_length, e->file.id_size));
         if (skip_body(e))
             old_version(e);
+        e->position.record_tag = 0; /* it is counted as one of unknown tag */
         return;
     }
     switch ((enum record_tag)e->position.record_tag) {

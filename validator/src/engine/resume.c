@@ -88,6 +88,8 @@ static void discard_records(struct engine *e, uint64_t first, uint64_t failed_at
             e->run.sum.record_counts[item.head.tag]--;
         if (is_whole && item.kind == REPLAY_SUBRECORD)
             discard_subrecord(e, item.head.tag);
+        if (!item.size) /* it crosses the end of its heap dump record, and nothing continued it */
+            item.size = r.heap_end - item.offset;
         if (!replay_pass(&r, &item))
             return;
     }
