@@ -153,6 +153,9 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
         fputs("made: a header, in place of the first 31 bytes\n", out);
     if (repair->version_mended)
         fputs("mended: the version is 1.0.2, since 1.0.1 has no segments\n", out);
+    if (repair->tags_mended > 0)
+        fprintf(out, "mended: the tag of %" PRIu64 " heap dump record%s among segments\n", repair->tags_mended,
+                repair->tags_mended == 1 ? "" : "s");
     if (repair->lengths_mended > 0)
         fprintf(out, "mended: %" PRIu64 " record length%s\n", repair->lengths_mended, repair->lengths_mended == 1 ? "" : "s");
     if (repair->sizes_mended > 0)

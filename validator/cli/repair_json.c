@@ -76,6 +76,7 @@ static void put_mended(struct json *json, const struct hprof_repair_result *repa
     json_put_object(json, "mended");
     json_put_bool(json, "version", repair->version_mended);
     json_put_bool(json, "header", repair->header_made);
+    json_put_uint(json, "tags", repair->tags_mended);
     json_put_uint(json, "lengths", repair->lengths_mended);
     json_put_uint(json, "sizes", repair->sizes_mended);
     json_put_uint(json, "record_headers", repair->headers_made);

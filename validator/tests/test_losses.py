@@ -346,6 +346,33 @@ def test_a_dump_that_is_begun_anew_is_read(original: Original, tmp_path: Path) -
         assert whole <= kept and len(kept - whole) <= 2, (seed, cut, done.out)
 
 
+def test_marks_all_over_a_dump_cost_what_is_beside_them(original: Original, tmp_path: Path) -> None:
+    """8 bytes every so often, as the chunks of a transfer leave them: a length that they make wrong may end at a sub-record."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    marks = range(original.heap[0].at + dice.randrange(8192), original.heap[-1].end, dice.randrange(8192, 65536))
+    loss = repair(original, [Damage(at, at, b"\r\n2000\r\n", "a mark") for at in marks], tmp_path)
+    assert (loss.status, loss.new) == (0, 0), (seed, loss)
+    assert loss.beyond <= 2 * len(marks), (seed, loss)
+
+
+def test_the_agent_is_known_by_its_stack_traces(tmp_path: Path) -> None:
+    """Without a class: by `strict`, its roots would have to go."""
+    original = read(gold.read(SOURCE, "agent8"))
+    loads = [r.end for r in original.records if original.data[r.at] == 2]
+    loss = repair(original, [Damage(0, loads[-1], b"", "beginning lost")], tmp_path)
+    assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), loss
+
+
+def test_a_wrong_checksum_costs_nothing(original: Original, tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    packed = bytearray(gzip.compress(original.data, 1))
+    packed[len(packed) - 8 + seed % 4] ^= 1 << seed // 4 % 8
+    (tmp_path / "dump.gz").write_bytes(packed)
+    done = run("--profile", "auto", "--repair", tmp_path / "copy", tmp_path / "dump.gz")
+    assert done.status == 0 and (tmp_path / "copy").read_bytes() == original.data, (seed, done.out)
+
+
 def test_a_damaged_header_is_made_anew(original: Original, tmp_path: Path) -> None:
     """What is left of it is kept. Without any of it, more can be read with the right size of IDs than with the other one."""
     seed = random.SystemRandom().randrange(1 << 32)

@@ -181,6 +181,22 @@ def test_lengths(tmp_path: Path) -> None:
     assert copy == VALID
 
 
+def test_a_heap_dump_among_segments_becomes_a_segment(tmp_path: Path) -> None:
+    """Readers take it for all of the heap dump."""
+    rest = record(0x1C, instance(0x1000, OBJECT))
+    whole = dump(instance(0x20, OBJECT))[: -len(END)] + rest + record(0x1C, instance(0x2000, OBJECT)) + END
+    at = whole.index(rest)
+    copy, text = repair(whole[:at] + b"\x0c" + whole[at + 1 :], tmp_path)
+    assert copy == whole
+    assert text.startswith("nothing was left out\nmended: the tag of 1 heap dump record among segments\n")
+
+
+def test_zeros_after_the_end_held_no_roots(made: bytes, tmp_path: Path) -> None:
+    copy, text = repair(made + bytes(5000), tmp_path)
+    assert copy == made
+    assert "GC roots" not in text
+
+
 def test_what_follows_a_malformed_sub_record_is_kept(tmp_path: Path) -> None:
     after = instance(0x1000, OBJECT)
     rest = record(0x1C, instance(0x2000, OBJECT))

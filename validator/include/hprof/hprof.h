@@ -441,6 +441,7 @@ struct hprof_repair_result {
         stand_in_threads;    /* ROOT_THREAD_OBJECTs that were added, without the ID of an object: other roots name the thread */
     uint64_t unread_threads; /* threads that roots or stack traces name, whose ROOT_THREAD_OBJECT was not read */
     uint64_t gzip_headers_mended; /* gzip members of whose header one byte was wrong */
+    uint64_t tags_mended;         /* HEAP_DUMPs among segments, which are HEAP_DUMP_SEGMENTs in the copy */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

@@ -42,12 +42,9 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
 }
 
 /* SPEC.md 4.2 LOAD_CLASS */
-/* SPEC.md 2.4: the agent of JDK 5 to 8 counts classes and stack traces from these numbers on. */
 static bool is_numbered_by_agent(const struct LOAD_CLASS *r)
 {
-    enum { FIRST_CLASS = 100000, FIRST_THREAD = 200000, FIRST_TRACE = 300000 };
-
-    return r->class_serial >= FIRST_CLASS && r->class_serial < FIRST_THREAD && r->trace_serial >= FIRST_TRACE;
+    return r->class_serial >= AGENT_FIRST_CLASS && r->class_serial < AGENT_FIRST_THREAD && r->trace_serial >= AGENT_FIRST_TRACE;
 }
 
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)

@@ -92,6 +92,7 @@ bool check_trace(struct checker *ck)
     file_note_thread(ck->file, r.thread_serial);
     digest = byte_hash_end(&hash, &ck->run->key);
     ck->file->signs.trace_zero |= !r.trace_serial;
+    ck->file->signs.agent_traces += r.trace_serial >= AGENT_FIRST_TRACE;
     if (r.trace_serial == 1 && !r.frames) {
         ck->file->signs.trace_one_empty = true;
         ck->file->signs.trace_one_thread = r.thread_serial;

@@ -24,6 +24,7 @@ struct search search_in(struct engine *e, const struct sight *s, uint64_t end)
                            .file = &e->file,
                            .end = end,
                            .times = e->framing.is_timed ? &e->framing.times : NULL,
+                           .in_series = e->heap.open && e->file.version != V101,
                            .spent = &e->framing.steps_spent,
                            .most = STEPS_PER_BYTE * (e->in.offset + WAY_SIGHT)};
 }

@@ -95,11 +95,14 @@ static struct producer guess_hotspot_or_agent(const struct run *run, const struc
     return (struct producer){PROFILE_STRICT, ""};
 }
 
-/* Its dumps begin with a CONTROL_SETTINGS; the numbers of classes tell them where their beginning is lost. */
+/* Its dumps begin with a CONTROL_SETTINGS. Where that is lost, the numbers of classes show who wrote them; or of stack traces. */
 static bool is_of_agent(const struct run *run, const struct file *file)
 {
-    return file->id_size == 4 && (file->signs.first_tag == TAG_CONTROL_SETTINGS ||
-                                  file->signs.agent_loads > run->sum.record_counts[TAG_LOAD_CLASS] / 2);
+    const uint64_t *counts = run->sum.record_counts;
+
+    return file->id_size == 4 &&
+           (file->signs.first_tag == TAG_CONTROL_SETTINGS || file->signs.agent_loads > counts[TAG_LOAD_CLASS] / 2 ||
+            file->signs.agent_traces > counts[TAG_TRACE] / 2);
 }
 
 struct producer guess_producer(const struct run *run, const struct file *file)

@@ -214,7 +214,7 @@ uint64_t way_within(struct engine *e, uint64_t size, bool is_doubt, uint64_t fro
     if (from >= s.size || (s.ended && size > s.size)) /* the dump ends within it */
         return 0;
     search = search_in(e, &s, *record_end == UINT64_MAX ? UINT64_MAX : *record_end - here);
-    search.past = size < s.size ? size : 0;
+    search.past = size < s.size && !(is_doubt && size > until) ? size : 0; /* further damage may lie in what is long */
     if (!may_look_again(&e->framing.looked_again, e->in.offset, search.past > until ? search.past : until))
         return 0;
     search.is_doubt = is_doubt;

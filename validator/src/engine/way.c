@@ -178,7 +178,7 @@ static unsigned bits_of_record(struct tries *t, uint64_t at)
     uint32_t time;
     bool leads_on;
 
-    if (sight->size - at < RECORD_HEADER_SIZE || !is_record_tag(*p))
+    if (sight->size - at < RECORD_HEADER_SIZE || !is_record_tag(*p) || (*p == TAG_HEAP_DUMP && t->search->in_series))
         return 0;
     time = get_u4(p + RECORD_TIME_AT);
     if (!is_plausible_time(t->search, time))

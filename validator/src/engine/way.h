@@ -13,6 +13,7 @@ struct search {
     uint64_t end;      /* of the heap dump record, if records follow there; else UINT64_MAX, and records are sought too */
     uint64_t past;     /* no chain counts that breaks off before this offset */
     const uint32_t (*times)[2]; /* of the last two records: the last one may be the wrong one; NULL where there is none */
+    bool in_series;             /* of segments: no HEAP_DUMP follows */
     bool in_dump;               /* the search begins at a record of a dump in an array */
     bool (*may_begin)(const void *context, uint64_t at); /* what else must hold where a chain begins; NULL for nothing */
     const void *context;

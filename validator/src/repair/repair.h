@@ -295,6 +295,8 @@ void damage_forget(struct repair *r, uint64_t from);
 
 /* Whether bytes of the input may be wrong, as far as that is known. */
 bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);
+/* Whether they may also be others once more: deflate data that gives another number of bytes copies from elsewhere. */
+bool damage_repeats_at(const struct repair *r, uint64_t offset, uint64_t size);
 
 /* The next byte of the input is copied to the offset `copied`. To be called after something was left out. */
 void damage_note_shift(struct repair *r, uint64_t copied);

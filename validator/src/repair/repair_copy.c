@@ -172,6 +172,7 @@ static void begin_heap(struct repair *r, uint64_t length)
 static void repair_heap(struct repair *r)
 {
     uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT);
+    uint32_t first = get_u4(r->in.at);
     uint8_t tag = *r->in.at;
 
     if (is_unwanted(r, RECORD_HEADER_SIZE)) {
@@ -182,11 +183,14 @@ static void repair_heap(struct repair *r)
         stand_ins_put_segment(r);
     begin_heap(r, length);
     copy_input(r, RECORD_HEADER_SIZE);
+    if (tag == TAG_HEAP_DUMP && r->is_series) { /* readers would take it for all of the heap dump */
+        copy_number(r, r->heap.start, first + ((TAG_HEAP_DUMP_SEGMENT - TAG_HEAP_DUMP) << 24));
+        r->result.tags_mended++;
+    }
     r->heap.end = r->in.offset + length;
     if (tag == TAG_HEAP_DUMP && stand_ins_put_subrecords(r))
         r->heap.is_mended = true;
-    if (tag == TAG_HEAP_DUMP_SEGMENT) /* a HEAP_DUMP within a series does not end it */
-        r->is_series = true;
+    r->is_series |= tag == TAG_HEAP_DUMP_SEGMENT;
 }
 
 /* ---- Jumps: where the check of the input went on after a failure ---- */
@@ -259,7 +263,7 @@ static void follow_jump(struct repair *r, const struct jump *jump)
     }
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, jump->to == UINT64_MAX ? UINT64_MAX : size));
     if (jump->to == UINT64_MAX)
-        r->heap.is_truncated = true;
+        r->heap.is_truncated |= r->heap.is_open || r->is_series || !r->heap_dump; /* not what follows a complete heap dump */
     else if (size || !r->heap.has_gap)
         note_gap(r, jump->from, goes_on);
     if (goes_on) {

@@ -35,14 +35,27 @@ void damage_forget(struct repair *r, uint64_t from)
         d->part_count--;
 }
 
-bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
+/* The damaged part in which some of the bytes lie, or NULL. */
+static const struct damaged_part *part_at(const struct repair *r, uint64_t offset, uint64_t size)
 {
     const struct damage *d = &r->damage;
     const struct damaged_part *parts = d->parts + d->settled;
     size_t count = d->part_count - d->settled;
     size_t first = count ? count_up_to(parts, count, sizeof *parts, offsetof(struct damaged_part, to), offset) : 0;
 
-    return first < count && parts[first].from < offset + size;
+    return first < count && parts[first].from < offset + size ? &parts[first] : NULL;
+}
+
+bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size)
+{
+    return part_at(r, offset, size);
+}
+
+bool damage_repeats_at(const struct repair *r, uint64_t offset, uint64_t size)
+{
+    const struct damaged_part *part = part_at(r, offset, size);
+
+    return part && (part->is_invalid || !part->keeps_size);
 }
 
 void damage_note_shift(struct repair *r, uint64_t copied)

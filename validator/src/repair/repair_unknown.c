@@ -107,5 +107,5 @@ bool unknown_repeats_root(struct repair *r, uint64_t size)
     r->root_size = is_root ? (size_t)size : 0;
     if (is_root)
         memcpy(r->root, r->in.at, (size_t)size);
-    return is_same && damage_is_at(r, r->in.offset, size);
+    return is_same && damage_repeats_at(r, r->in.offset, size);
 }

@@ -15,12 +15,15 @@
 #include "state/string_table.h"
 
 /* Signs by which producer.c recognizes producers. */
+enum { AGENT_FIRST_CLASS = 100000, AGENT_FIRST_THREAD = 200000, AGENT_FIRST_TRACE = 300000 }; /* SPEC.md 2.4: JDK 5 to 8 */
+
 struct producer_signs {
     uint8_t first_tag;
     uint64_t timed;            /* records whose time is not 0 */
     bool loads_ended;          /* after LOAD_CLASS came a record other than it and UTF8 */
     bool loads_are_whole;      /* when they ended, none of their records was skipped */
-    uint64_t agent_loads;      /* LOAD_CLASS records with such numbers as the HPROF agent gives */
+    uint64_t agent_loads;      /* LOAD_CLASS records with such numbers as the HPROF agent gives, */
+    uint64_t agent_traces;     /* and such TRACEs */
     bool trace_zero;           /* there is a TRACE 0 */
     bool trace_one_empty;      /* TRACE 1 has no frames */
     uint32_t trace_one_thread; /* the thread of TRACE 1 */
