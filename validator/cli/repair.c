@@ -91,6 +91,8 @@ static void print_undone(FILE *out, const struct hprof_repair_result *repair)
         fputs("undone: each LF had become CR LF\n", out);
     if (repair->undone & HPROF_TRANSFER_LATIN1)
         fputs("undone: each byte from 128 on had become a character of Latin-1 in UTF-8\n", out);
+    if (repair->undone & HPROF_TRANSFER_ORDER)
+        fputs("undone: the end of the dump came before its beginning\n", out);
 }
 
 static void print_gzip_damage(FILE *out, const struct hprof_repair_result *repair)

@@ -60,7 +60,10 @@ static void put_undone(struct json *json, const struct hprof_repair_result *repa
     static const struct {
         unsigned flag;
         const char *name;
-    } names[] = {{HPROF_TRANSFER_TEXT_BEFORE, "text-before"}, {HPROF_TRANSFER_CRLF, "crlf"}, {HPROF_TRANSFER_LATIN1, "latin1"}};
+    } names[] = {{HPROF_TRANSFER_TEXT_BEFORE, "text-before"},
+                 {HPROF_TRANSFER_CRLF, "crlf"},
+                 {HPROF_TRANSFER_LATIN1, "latin1"},
+                 {HPROF_TRANSFER_ORDER, "order"}};
 
     json_put_array(json, "undone");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

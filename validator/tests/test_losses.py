@@ -364,6 +364,23 @@ def test_the_agent_is_known_by_its_stack_traces(tmp_path: Path) -> None:
     assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), loss
 
 
+def test_pieces_in_the_wrong_order_are_put_in_the_right_one(original: Original, tmp_path: Path) -> None:
+    """Wherever the dump was cut. Where another dump precedes it, or the end of one, nothing is turned around."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, data = random.Random(seed), original.data
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for _ in range(3):
+        cut = dice.randrange(2 * HEADER, len(data) - 2 * PAGE)
+        broken.write_bytes(data[cut:] + data[:cut])
+        done = run("--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0 and copy.read_bytes() == data, (seed, cut, done.out)
+        assert "undone: the end of the dump came before its beginning\n" in done.out
+    cut = dice.randrange(original.heap[0].at, len(data) - 16 * PAGE)
+    broken.write_bytes(data[cut:] + data)
+    done = run("--profile", "auto", "--repair", copy, broken)
+    assert "came before" not in done.out, (seed, cut, done.out)
+
+
 def test_a_wrong_checksum_costs_nothing(original: Original, tmp_path: Path) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     packed = bytearray(gzip.compress(original.data, 1))

@@ -215,6 +215,8 @@ static inline void hprof_source_init(struct hprof_source *source)
 #define HPROF_TRANSFER_SEVEN_BIT 8u
 #define HPROF_TRANSFER_REPLACED 16u
 #define HPROF_TRANSFER_ASCII 32u
+/* Two pieces of a file were joined in the wrong order, so that it begins within the dump. Only a repair says so, and undoes it. */
+#define HPROF_TRANSFER_ORDER 128u
 /* With others: they happened to the gzip file that holds the dump, not to the dump. */
 #define HPROF_TRANSFER_GZIP 64u
 

@@ -172,7 +172,9 @@ static enum hprof_status copy_all_files(struct repair *r, struct input_source fr
     bool has_parts = r->asked.part_count > 0;
     enum hprof_status status;
 
-    status = find_dump(r, &from);
+    status = turn_around(r, &from);
+    if (status == HPROF_VALID)
+        status = find_dump(r, &from);
     if (status == HPROF_VALID && has_parts) {
         if (!parts_cut_overlap(r))
             return repair_failure(r);

@@ -275,6 +275,12 @@ enum hprof_status find_dump(struct repair *r, struct input_source *from);
  * itself. Then *from is the copy. HPROF_VALID, also if there is nothing to undo; else result.failure says why. */
 enum hprof_status undo_transfer(struct repair *r, struct input_source *from);
 
+/* ---- turn_around.c ---- */
+
+/* The same for a file that begins within the dump, whose header follows: it was cut into pieces, and they were joined in the wrong
+ * order. */
+enum hprof_status turn_around(struct repair *r, struct input_source *from);
+
 /* ---- make_header.c ---- */
 
 /* The same for a header that was damaged or lost: it is made anew in place of the first bytes. */
