@@ -81,8 +81,8 @@ static void leave_record(struct engine *e)
  * Where it leads to no record, that is found there. */
 static bool is_no_string(struct engine *e)
 {
-    uint64_t length = e->position.record_length, first = e->file.id_size;
-    size_t wanted = length < e->run.sizes.sight ? (size_t)length : e->run.sizes.sight;
+    uint64_t length = e->position.record_length;
+    size_t first = e->file.id_size, wanted = length < e->run.sizes.sight ? (size_t)length : e->run.sizes.sight;
     struct sight body = sight_of(e, wanted);
 
     if (may_be_text(&body, first, wanted) || utf8_valid(body.at + first, body.size - first) == body.size - first)

@@ -35,8 +35,8 @@ struct way {
 /* Whether the time of a record fits that of the one before it. Most producers write no times. */
 bool is_time_after(uint32_t time, uint32_t before);
 
-/* Whether the bytes from an offset up to another one, as far as they are in sight, may be a string: zero bytes are C0 80 in modified
- * UTF-8. Each record that begins there has some, so that all looks together are linear. */
+/* Whether the bytes from an offset up to another one, as far as they are in sight, may be a string: zero bytes are C0 80 in
+ * modified UTF-8. Each record that begins there has some, so that all looks together are linear. */
 bool may_be_text(const struct sight *body, size_t from, size_t until);
 
 /* Offsets are from the start of the sight. Tries those from `from` on, up to `until`. */

@@ -1,4 +1,4 @@
-/* See repair.h. A file was cut into pieces, which were joined in the wrong order: it begins within the dump, whose header follows. */
+/* See repair.h. A file was cut into two, which were joined in the wrong order: it begins within the dump, whose header follows. */
 #include <unistd.h>
 
 #include "format/header.h"
