@@ -381,6 +381,27 @@ def test_pieces_in_the_wrong_order_are_put_in_the_right_one(original: Original, 
     assert "came before" not in done.out, (seed, cut, done.out)
 
 
+def test_the_end_of_a_gzip_file_is_checked_by_any_threads(original: Original, tmp_path: Path) -> None:
+    """Also where the heap dump is looked at again before: what a thread has read ahead is read once more."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, after = random.Random(seed), original.records[0].end
+    for rule in ("GZ-003", "GZ-004", "GZ-005", "GZ-006") * 2:
+        text = b"x" * dice.randrange(1 << 20)  # what is kept to go back to depends on the size
+        string = struct.pack(">BII", 1, 0, original.id_size + len(text)) + bytes([1] * original.id_size) + text
+        packed = bytearray(gzip.compress(original.data[:after] + string + original.data[after:], 1))
+        if rule == "GZ-005":
+            del packed[-dice.randrange(1, 8) :]
+        elif rule == "GZ-006":
+            packed += b"abc"
+        else:
+            packed[dice.randrange(-8, -4) + (4 if rule == "GZ-004" else 0)] ^= 1 << dice.randrange(8)
+        (tmp_path / "dump.gz").write_bytes(packed)
+        ways = [report_one(tmp_path / "dump.gz", "-j", threads) for threads in ("1", "2", "2", "4")]
+        for way in (*ways, report_one("-", stdin=bytes(packed))):
+            assert way["totals"][rule] == 1, (seed, rule, len(text))
+            assert {key: way[key] for key in SAME} == {key: ways[0][key] for key in SAME}, (seed, rule, len(text))
+
+
 def test_a_wrong_checksum_costs_nothing(original: Original, tmp_path: Path) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     packed = bytearray(gzip.compress(original.data, 1))

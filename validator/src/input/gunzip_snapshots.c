@@ -54,12 +54,19 @@ void gunzip_take_snapshot(struct gunzip *g)
     g->last = s;
 }
 
-/* The nearest snapshot at or before `target`; NULL for the start. */
+/* Whether the stream comes to `target` from a position on, and to the trailers that are there: a thread may have met their faults,
+ * and they were not reported. */
+static bool leads_to(const struct gunzip_position *p, uint64_t target)
+{
+    return p->output < target || (p->output == target && p->part != HEADER && p->part != NOTHING);
+}
+
+/* The nearest snapshot that leads to `target`; NULL for the start. */
 static struct gunzip_snapshot *nearest_snapshot(const struct gunzip *g, uint64_t target)
 {
     struct gunzip_snapshot *s = g->last;
 
-    while (s && s->position.output > target)
+    while (s && !leads_to(&s->position, target))
         s = s->before;
     return s;
 }
@@ -90,7 +97,7 @@ uint64_t gunzip_rewind(struct gunzip *g, uint64_t target)
 
     if (gunzip_is_nested(g))
         return 0;
-    if (g->now.output <= target && to.output <= g->now.output)
+    if (leads_to(&g->now, target) && to.output <= g->now.output)
         return g->now.output;
     if (to.part != HEADER)
         gunzip_copy_state(&g->state, &nearest->state);

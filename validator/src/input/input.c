@@ -242,7 +242,7 @@ static size_t fill_sample(struct input *in, size_t n, size_t most)
     if (!in->source.seekable) {
         source_read_again(&in->source, in->sample + first, n - first);
     } else if (ahead.error) {
-        in->error = in->source.error = ahead.error;
+        in->source.error = ahead.error;
         in->source.ended = true;
     }
     return n;

@@ -36,17 +36,19 @@ static bool drop_start(struct repair *r, uint64_t size)
     return !r->error;
 }
 
-/* Whether the input, a plain file, holds a dump in a gzip file whose beginning is damaged or lost. */
-static bool is_lost_gzip(struct repair *r, struct input_source from)
+/* Finds out whether the input, a plain file, holds a dump in a gzip file whose beginning is damaged or lost. */
+static enum hprof_status find_lost_gzip(struct repair *r, struct input_source from, bool *is_lost)
 {
     enum version version;
     unsigned id_size;
     struct trial trial;
 
+    *is_lost = false;
     if (r->in.compressed || input_need(&r->in, HEADER_SIZE) < HEADER_SIZE || parse_header(r->in.at, &version, &id_size))
-        return false;
+        return r->in.error ? repair_failure(r) : HPROF_VALID;
     trial = try_dump(r, from);
-    return trial.header_lost && trial.is_compressed;
+    *is_lost = trial.header_lost && trial.is_compressed;
+    return trial.status > HPROF_INVALID ? repair_fail(r, trial.status, trial.failure) : HPROF_VALID;
 }
 
 /* Opens a gzip file, also one that does not begin as it should. */
@@ -96,10 +98,14 @@ enum hprof_status find_dump(struct repair *r, struct input_source *from)
             return status;
     }
     for (int layers = 0; layers < LAYERS_MOST; layers++) {
+        bool is_lost;
+
         status = undo_transfer(r, from);
         if (status == HPROF_VALID && !repair_open(r, *from))
             return repair_failure(r);
-        if (status != HPROF_VALID || !(r->in.compressed || is_lost_gzip(r, *from)))
+        if (status == HPROF_VALID)
+            status = find_lost_gzip(r, *from, &is_lost);
+        if (status != HPROF_VALID || !(r->in.compressed || is_lost))
             return status;
         if (from->fd != r->to && !open_packed(r, *from))
             return repair_failure(r);

@@ -71,7 +71,10 @@ bool repair_open(struct repair *r, struct input_source from)
 {
     input_close(&r->in);
     r->is_in_place = from.fd == r->to;
-    return input_open(&r->in, from, 0, &usual_sizes, &r->memory, repair_count_fault, r);
+    if (!input_open(&r->in, from, 0, &usual_sizes, &r->memory, repair_count_fault, r))
+        return false;
+    r->in.error = r->in.source.error; /* of bytes after those in the window, too: the next pass might not meet it */
+    return !r->in.error;
 }
 
 /* ---- The check that finds out how ---- */
