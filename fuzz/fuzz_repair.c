@@ -187,7 +187,7 @@ static bool has_stand_ins(const struct hprof_repair_result *result)
 
 static bool is_unchanged(const struct hprof_repair_result *result)
 {
-    return !result->left_out && !result->lengths_mended && !result->sizes_mended && !result->joined &&
+    return !result->left_out && !result->lengths_mended && !result->sizes_mended && !result->joined && !result->tags_mended &&
            !result->traces_cleared && !result->is_ended && !result->version_mended && !result->header_made && !result->undone &&
            !has_stand_ins(result);
 }
