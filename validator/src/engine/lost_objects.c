@@ -13,11 +13,16 @@
 #include "reread/replay.h"
 
 /* What is looked at, in terms of what is in sight. */
+enum { RIGHT_SIZES = 256 };
+
 struct suspect {
     struct engine *e;
     struct sight sight;
     uint64_t first; /* where an element of an array begins, */
     unsigned width; /* and its size; 1 if it is no array */
+    struct {
+        uint64_t class_id, size;
+    } right[RIGHT_SIZES]; /* instances that were: most have the size of an earlier one of their class */
 };
 
 /* Whether the heap dump has an object or a class. A missing class counts as defined once that is reported, but has no layout. */
@@ -215,13 +220,29 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, true, then->to, then->heap_end});
 }
 
+/* The same of an instance. */
+static bool is_right_again(struct suspect *s, const uint8_t *p, uint64_t size)
+{
+    const unsigned id_size = s->sight.id_size;
+    const uint64_t class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
+    const size_t i = class_id / 8 % RIGHT_SIZES;
+
+    if (s->right[i].class_id == class_id && s->right[i].size == size)
+        return true;
+    if (!is_right(s->e, p, size))
+        return false;
+    s->right[i].class_id = class_id;
+    s->right[i].size = size;
+    return true;
+}
+
 /* Whether the sub-record at an offset in sight, of this size, may hold a lost object. */
 static bool may_hold_lost(struct suspect *s, uint64_t at, uint64_t size)
 {
     const uint8_t *p = s->sight.at + at;
     size_t head;
 
-    if (is_right(s->e, p, size))
+    if (*p == SUB_INSTANCE_DUMP ? is_right_again(s, p, size) : is_right(s->e, p, size))
         return false;
     if (!array_layout(p, s->sight.id_size, &head, &s->width))
         return true;
