@@ -41,12 +41,12 @@ static void check_reload(struct checker *ck, struct class *class, const struct L
         findings_want_offset(&ck->run->findings, f, WANTED_CLASS_SERIAL, class->serial);
 }
 
-/* SPEC.md 4.2 LOAD_CLASS */
 static bool is_numbered_by_agent(const struct LOAD_CLASS *r)
 {
     return r->class_serial >= AGENT_FIRST_CLASS && r->class_serial < AGENT_FIRST_THREAD && r->trace_serial >= AGENT_FIRST_TRACE;
 }
 
+/* SPEC.md 4.2 LOAD_CLASS */
 void check_load_class(struct checker *ck, const struct LOAD_CLASS *r, uint64_t at)
 {
     size_t id = ck->file->id_size;

@@ -13,16 +13,19 @@
 #include "reread/replay.h"
 
 /* What is looked at, in terms of what is in sight. */
-enum { RIGHT_SIZES = 256 };
-
 struct suspect {
     struct engine *e;
     struct sight sight;
     uint64_t first; /* where an element of an array begins, */
     unsigned width; /* and its size; 1 if it is no array */
+};
+
+/* Instances that are right: most have the size of an earlier one of their class. */
+enum { RIGHT_SIZES = 256 };
+struct right_sizes {
     struct {
         uint64_t class_id, size;
-    } right[RIGHT_SIZES]; /* instances that were: most have the size of an earlier one of their class */
+    } of[RIGHT_SIZES];
 };
 
 /* Whether the heap dump has an object or a class. A missing class counts as defined once that is reported, but has no layout. */
@@ -221,28 +224,28 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
 }
 
 /* The same of an instance. */
-static bool is_right_again(struct suspect *s, const uint8_t *p, uint64_t size)
+static bool is_right_instance(struct engine *e, struct right_sizes *right, const uint8_t *p, uint64_t size)
 {
-    const unsigned id_size = s->sight.id_size;
+    const unsigned id_size = e->file.id_size;
     const uint64_t class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
     const size_t i = class_id / 8 % RIGHT_SIZES;
 
-    if (s->right[i].class_id == class_id && s->right[i].size == size)
+    if (right->of[i].class_id == class_id && right->of[i].size == size)
         return true;
-    if (!is_right(s->e, p, size))
+    if (!is_right(e, p, size))
         return false;
-    s->right[i].class_id = class_id;
-    s->right[i].size = size;
+    right->of[i].class_id = class_id;
+    right->of[i].size = size;
     return true;
 }
 
 /* Whether the sub-record at an offset in sight, of this size, may hold a lost object. */
-static bool may_hold_lost(struct suspect *s, uint64_t at, uint64_t size)
+static bool may_hold_lost(struct suspect *s, struct right_sizes *right, uint64_t at, uint64_t size)
 {
     const uint8_t *p = s->sight.at + at;
     size_t head;
 
-    if (*p == SUB_INSTANCE_DUMP ? is_right_again(s, p, size) : is_right(s->e, p, size))
+    if (*p == SUB_INSTANCE_DUMP ? is_right_instance(s->e, right, p, size) : is_right(s->e, p, size))
         return false;
     if (!array_layout(p, s->sight.id_size, &head, &s->width))
         return true;
@@ -259,9 +262,11 @@ static void pass_others(struct engine *e, uint64_t until)
     const uint64_t left = until - e->in.offset;
     size_t at = 0, n = (size_t)(e->in.end - e->in.at);
     struct suspect s = {.e = e, .sight = {e->in.at, n < left ? n : (size_t)left, false, e->file.id_size, e->file.version}};
+    struct right_sizes right = {0};
     struct measure m;
 
-    while (is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m) && !may_hold_lost(&s, at, m.size))
+    while (is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m) &&
+           !may_hold_lost(&s, &right, at, m.size))
         at += (size_t)m.size;
     input_advance(&e->in, at);
 }

@@ -125,7 +125,7 @@ enum hprof_status make_header(struct repair *r, struct input_source *from)
 
     if (!start)
         return from->seekable ? repair_failure(r) : HPROF_VALID;
-    n = repair_read_start(r, *from, start);
+    n = repair_read(r, *from, 0, start, TRANSFER_SIGHT);
     status = r->in.error ? repair_failure(r) : make_from(r, from, start, n);
     memory_put(&r->memory, start, TRANSFER_SIGHT);
     return status;

@@ -207,8 +207,13 @@ struct check {
 
 /* ---- repair_input.c ---- */
 
-/* Fills in the first bytes of the source, TRANSFER_SIGHT of them. Returns how many: fewer at its end, or if it cannot be read. */
-size_t repair_read_start(struct repair *r, struct input_source source, uint8_t *start);
+/* Fills in bytes of the source from an offset on. Returns how many: fewer at its end, or if it cannot be read. */
+size_t repair_read(struct repair *r, struct input_source source, uint64_t offset, uint8_t *to, size_t size);
+/* Whether nothing has failed. */
+static inline bool repair_is_good(const struct repair *r)
+{
+    return !r->error && !r->in.error && !r->memory.exhausted;
+}
 /* Opens what a pass reads, from its present position on. */
 bool repair_open(struct repair *r, struct input_source from);
 /* Called for each fault of its gzip file; the context is the repair. */

@@ -433,11 +433,6 @@ static void copy_to_end(struct repair *r)
     damage_end_pass(r);
 }
 
-static bool is_good(const struct repair *r)
-{
-    return !r->error && !r->in.error && !r->memory.exhausted;
-}
-
 bool repair_copy(struct repair *r)
 {
     r->written = r->buffered = 0;
@@ -453,7 +448,7 @@ bool repair_copy(struct repair *r)
         return false;
     }
     copy_to_end(r);
-    return is_good(r);
+    return repair_is_good(r);
 }
 
 bool repair_copy_part(struct repair *r)
@@ -468,7 +463,7 @@ bool repair_copy_part(struct repair *r)
     input_skip(&r->in, HEADER_SIZE);
     damage_note_shift(r, copy_size(r));
     copy_to_end(r);
-    return is_good(r);
+    return repair_is_good(r);
 }
 
 bool repair_copy_end(struct repair *r)
@@ -484,5 +479,5 @@ bool repair_copy_end(struct repair *r)
     copy_flush(r);
     if (!r->error && ftruncate(r->to, (off_t)r->written) != 0)
         r->error = errno;
-    return is_good(r);
+    return repair_is_good(r);
 }

@@ -5,7 +5,6 @@
 
 #include "engine/validate.h"
 #include "format/subrecord.h"
-#include "input/transfer.h"
 #include "repair/repair_copy.h"
 
 bool repair_goes_on(struct repair *r)
@@ -56,12 +55,12 @@ enum hprof_status repair_failure(struct repair *r)
     return r->error ? repair_fail(r, HPROF_IO, strerror(r->error)) : HPROF_INVALID;
 }
 
-size_t repair_read_start(struct repair *r, struct input_source source, uint8_t *start)
+size_t repair_read(struct repair *r, struct input_source source, uint64_t offset, uint8_t *to, size_t size)
 {
     size_t n = 0, more = 1;
 
-    source_seek(&source, 0);
-    while (n < TRANSFER_SIGHT && (more = source_read(&source, start + n, TRANSFER_SIGHT - n)) > 0)
+    source_seek(&source, offset);
+    while (n < size && (more = source_read(&source, to + n, size - n)) > 0)
         n += more;
     r->in.error = source.error;
     return n;

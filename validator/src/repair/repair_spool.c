@@ -55,5 +55,5 @@ bool repair_spool(struct repair *r)
         copy_input(r, UINT64_MAX);
     while (resume(r));
     copy_flush(r);
-    return !r->error && !r->in.error && !r->memory.exhausted;
+    return repair_is_good(r);
 }

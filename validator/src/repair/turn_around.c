@@ -16,21 +16,9 @@ struct turn {
     uint8_t bytes[BLOCK];
 };
 
-static bool is_good(const struct repair *r)
-{
-    return !r->error && !r->in.error;
-}
-
-/* Fills in the bytes from an offset on. Returns how many: fewer than wanted at the end, or if they cannot be read. */
 static size_t read_block(struct turn *t, uint64_t offset, size_t wanted)
 {
-    size_t n = 0, more = 1;
-
-    source_seek(&t->from, offset);
-    while (n < wanted && (more = source_read(&t->from, t->bytes + n, wanted - n)) > 0)
-        n += more;
-    t->r->in.error = t->from.error;
-    return n;
+    return repair_read(t->r, t->from, offset, t->bytes, wanted);
 }
 
 /* The first header at an offset or after it; UINT64_MAX if there is none. */
@@ -53,7 +41,7 @@ static bool append(struct turn *t, uint64_t from, uint64_t until)
 {
     struct repair *r = t->r;
 
-    while (from < until && is_good(r)) {
+    while (from < until && repair_is_good(r)) {
         size_t n = read_block(t, from, until - from < BLOCK ? (size_t)(until - from) : BLOCK);
 
         if (!n || !copy_write(r, r->written, t->bytes, n))
@@ -61,7 +49,7 @@ static bool append(struct turn *t, uint64_t from, uint64_t until)
         r->written += n;
         from += n;
     }
-    return is_good(r);
+    return repair_is_good(r);
 }
 
 /* Makes the copy begin with the header. That is the order in which the pieces were if the dump has no error then. */
@@ -87,8 +75,8 @@ static enum hprof_status turn(struct turn *t, struct input_source *from)
     uint64_t header = 0;
 
     if (read_block(t, 0, HEADER_SIZE) < HEADER_SIZE || parse_header(t->bytes, &version, &id_size))
-        return is_good(r) ? HPROF_VALID : repair_failure(r);
-    for (int tries = 0; tries < HEADERS_MOST && is_good(r) && !t->failed && header != UINT64_MAX; tries++) {
+        return repair_is_good(r) ? HPROF_VALID : repair_failure(r);
+    for (int tries = 0; tries < HEADERS_MOST && repair_is_good(r) && !t->failed && header != UINT64_MAX; tries++) {
         header = find_header(t, header + 1);
         if (header != UINT64_MAX && is_in_order(t, header)) {
             r->result.undone |= HPROF_TRANSFER_ORDER;
@@ -99,7 +87,7 @@ static enum hprof_status turn(struct turn *t, struct input_source *from)
     }
     if (t->failed)
         return t->failed;
-    if (!is_good(r))
+    if (!repair_is_good(r))
         return repair_failure(r);
     r->written = 0;
     return ftruncate(r->to, 0) == 0 ? HPROF_VALID : HPROF_IO;

@@ -139,7 +139,7 @@ static bool has_seven_bits(struct undo *u, struct input_source source)
 /* What the first bytes show. False if they cannot be read. */
 static bool look(struct undo *u, struct input_source source)
 {
-    size_t n = repair_read_start(u->r, source, u->in), header = transfer_start(u->in, n);
+    size_t n = repair_read(u->r, source, 0, u->in, TRANSFER_SIGHT), header = transfer_start(u->in, n);
 
     if (header == SIZE_MAX || u->r->in.error)
         return !u->r->in.error;

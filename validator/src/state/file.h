@@ -14,9 +14,10 @@
 #include "state/pending_uses.h"
 #include "state/string_table.h"
 
-/* Signs by which producer.c recognizes producers. */
-enum { AGENT_FIRST_CLASS = 100000, AGENT_FIRST_THREAD = 200000, AGENT_FIRST_TRACE = 300000 }; /* SPEC.md 2.4: JDK 5 to 8 */
+/* SPEC.md 2.4: the agent of JDK 5 to 8 counts from these numbers on. */
+enum { AGENT_FIRST_CLASS = 100000, AGENT_FIRST_THREAD = 200000, AGENT_FIRST_TRACE = 300000 };
 
+/* Signs by which producer.c recognizes producers. */
 struct producer_signs {
     uint8_t first_tag;
     uint64_t timed;            /* records whose time is not 0 */
