@@ -320,6 +320,18 @@ def test_a_damaged_dump_has_one_report(original: Original, tmp_path: Path) -> No
             assert other == first, f"seed {seed}, draw {i}, {kind.__name__}: {damages}"
 
 
+def test_a_class_with_the_tag_of_an_instance_is_no_object(original: Original, tmp_path: Path) -> None:
+    """Its superclass is at the place of the class of an instance, and a loader that is null makes a length of 0. The arrays of the
+    class keep it."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, data, i = random.Random(seed), original.data, original.id_size
+    used = {data[s.at + 9 + i : s.at + 9 + 2 * i] for s in original.heap if data[s.at] == OBJECTS}
+    hit = [s for s in original.heap if data[s.at] == CLASS and data[s.at + 1 : s.at + 1 + i] in used]
+    for s in dice.sample(hit, 8):
+        loss = repair(original, [Damage(s.at, s.at + 1, bytes([INSTANCE]), "tag")], tmp_path)
+        assert (loss.status, loss.beyond, loss.by_class, loss.new) == (0, 0, 0, 0), (seed, s, loss)
+
+
 def test_an_erased_page_among_records_is_no_row_of_roots(original: Original, tmp_path: Path) -> None:
     """The bytes of flash memory that was erased are 0xff. So are the tag of ROOT_UNKNOWN, and the ID after it."""
     seed = random.SystemRandom().randrange(1 << 32)

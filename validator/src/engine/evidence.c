@@ -39,6 +39,17 @@ static unsigned bits_of_lost_class(struct file *file, uint64_t id, uint64_t clas
     return bits ? BITS_ID_4 + bits : 0;
 }
 
+static bool is_class(const struct file *file, uint64_t id)
+{
+    return classes_find(&file->classes, id) || classes_find_layout(&file->classes, id) != LAYOUT_NONE;
+}
+
+/* No object has the ID of a class: a CLASS_DUMP with another tag would be one. */
+static bool may_be_object(const struct file *file, uint64_t id)
+{
+    return id && !is_class(file, id);
+}
+
 bool knows_no_class(const struct file *file)
 {
     return !file->classes.loaded.count && !file->classes.layouts.count;
@@ -55,11 +66,9 @@ static bool is_too_long(const struct file *file, uint32_t number)
 /* Each object names its class, each class itself, and both a stack trace. `other` is the ID of the object or of the superclass. */
 static unsigned bits_of_class(struct file *file, uint64_t other, uint64_t class_id, uint32_t trace_serial)
 {
-    const struct classes *classes = &file->classes;
-
     if (knows_no_class(file))
         return BITS_TAG + bits_of_trace(file, trace_serial); /* no class is known yet */
-    if (!classes_find(classes, class_id) && classes_find_layout(classes, class_id) == LAYOUT_NONE)
+    if (!is_class(file, class_id))
         return bits_of_lost_class(file, other, class_id, trace_serial);
     return (file->id_size == 8 ? BITS_KNOWN_CLASS_8 : BITS_KNOWN_CLASS_4) + bits_of_trace(file, trace_serial);
 }
@@ -69,7 +78,7 @@ static unsigned bits_of_instance(struct file *file, const struct INSTANCE_DUMP *
     const struct layout *l = classes_valid_layout(&file->classes, r->class_id);
     unsigned bits = bits_of_class(file, r->object_id, r->class_id, r->trace_serial);
 
-    if (!bits || !r->object_id || (l && l->total != r->bytes) || is_too_long(file, r->bytes))
+    if (!bits || !may_be_object(file, r->object_id) || (l && l->total != r->bytes) || is_too_long(file, r->bytes))
         return 0;
     return bits + (l ? BITS_RIGHT_SIZE : 0);
 }
@@ -135,11 +144,13 @@ unsigned bits_of_subrecord(struct file *file, const uint8_t *p, uint64_t *last)
     case SUB_INSTANCE_DUMP:
         return read_INSTANCE_DUMP(&c, id_size, &instance) ? bits_of_instance(file, &instance) : 0;
     case SUB_OBJECT_ARRAY_DUMP:
-        return read_OBJECT_ARRAY_DUMP(&c, id_size, &objects) && objects.object_id && !is_too_long(file, objects.elements)
+        return read_OBJECT_ARRAY_DUMP(&c, id_size, &objects) && may_be_object(file, objects.object_id) &&
+                       !is_too_long(file, objects.elements)
                    ? bits_of_class(file, objects.object_id, objects.class_id, objects.trace_serial)
                    : 0;
     case SUB_PRIMITIVE_ARRAY_DUMP:
-        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &values) || !values.object_id || !type_is_primitive(values.type))
+        if (!read_PRIMITIVE_ARRAY_DUMP(&c, id_size, &values) || !may_be_object(file, values.object_id) ||
+            !type_is_primitive(values.type))
             return 0;
         return BITS_ARRAY + bits_of_trace(file, values.trace_serial);
     default:
