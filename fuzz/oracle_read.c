@@ -46,7 +46,8 @@ static void fail_at(struct oracle *o, const struct failure *failure)
     if (failure->doubtful_from && failure->doubtful_from < o->report->read_until)
         o->report->read_until = failure->doubtful_from;
     uint64_t last = o->previous_at[0];
-    if (last && u1(o->d, last) == UTF8 && last < o->report->read_until) {
+    bool is_definition = last && !is_heap_dump_record(u1(o->d, last)) && u1(o->d, last) != HEAP_DUMP_END;
+    if (is_definition && (!failure->subrecord_at || u1(o->d, last) == UTF8) && last < o->report->read_until) {
         o->report->read_until = last;
         o->report->sound_until = ORACLE_UNKNOWN;
     }

@@ -56,10 +56,10 @@ static inline uint64_t id_of_class(const struct known *k)
     return k->lowest + (uint64_t)below(CLASSES) * CLASS_STEP;
 }
 
-/* An ID near those of classes. */
+/* An ID near those of classes, and of none. */
 static inline uint64_t id_of_object(const struct known *k)
 {
-    return k->lowest + 8 * (uint64_t)(1 + below(1 << 20));
+    return k->lowest + (uint64_t)below(1 << 17) * CLASS_STEP + 8 * (uint64_t)(1 + below(CLASS_STEP / 8 - 1));
 }
 
 #endif

@@ -213,6 +213,18 @@ def missing(dice: random.Random, o: Original) -> list[Damage]:
     return [Damage(at, at + 1, b"", "1 byte missing")]
 
 
+def record_inserted(dice: random.Random, o: Original) -> list[Damage]:
+    r = dice.choice(o.records)
+    at = dice.randrange(r.at, r.end)
+    return [Damage(at, at, dice.randbytes(3), "3 bytes inserted into a record")]
+
+
+def record_missing(dice: random.Random, o: Original) -> list[Damage]:
+    r = dice.choice(o.records)
+    at = dice.randrange(r.at, r.end)
+    return [Damage(at, at + 1, b"", "1 byte of a record missing")]
+
+
 def _anywhere(dice: random.Random, o: Original, n: int) -> int:
     """Most of a dump is heap; a part of it that holds the definitions is damaged as often as its size says."""
     return dice.randrange(HEADER, max(HEADER + 1, len(o.data) - n))
@@ -255,6 +267,8 @@ ONE_FAULT: tuple[Kind, ...] = (
     missing,
     record_tag,
     record_length,
+    record_inserted,
+    record_missing,
 )
 MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, overwritten, doubled)
 

@@ -194,11 +194,14 @@ static void what_cannot_be_right_counts_nothing(void **state)
     object = k.lowest + 8;
     assert_true(bits_of(&k, 0x21, "i4i4", object, one, class, size));
     assert_false(bits_of(&k, 0x21, "i4i4", none, one, class, size));
+    assert_false(bits_of(&k, 0x21, "i4i4", class, one, class, size));
     assert_false(bits_of(&k, 0x21, "i4i4", object, one, class, size + 1));
     assert_true(bits_of(&k, 0x22, "i44i", object, one, most + 1, class));
     assert_false(bits_of(&k, 0x22, "i44i", none, one, most, class));
+    assert_false(bits_of(&k, 0x22, "i44i", class, one, most, class));
     assert_true(bits_of(&k, 0x23, "i441", object, one, most + 1, long_type));
     assert_false(bits_of(&k, 0x23, "i441", none, one, most, long_type));
+    assert_false(bits_of(&k, 0x23, "i441", class, one, most, long_type));
     assert_false(bits_of(&k, 0x23, "i441", object, one, most, (uint64_t)3));
     assert_false(bits_of(&k, 0x23, "i441", object, one, most, (uint64_t)12));
     for (unsigned tag = 0x02; tag <= 0x03; tag++) {

@@ -94,7 +94,7 @@ struct framing {
     uint64_t skipped_before;   /* what was skipped before the present record */
     uint64_t last_record;      /* the offset of the latest record; 0 for none */
     struct position last_heap; /* the latest heap dump record */
-    uint64_t last_string;      /* the latest of known tag, if that is a UTF8, whose length may be any; else 0 */
+    uint64_t last_definition;  /* the latest of known tag, if it is of no heap dump; else 0 */
     uint64_t looked_again;     /* bytes that were looked over more than once: see may_look_again() */
     uint64_t steps_spent;      /* see struct search */
     uint64_t searched_until;   /* the end of what was searched for items within a record; none that begins before is searched */

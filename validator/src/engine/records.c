@@ -384,7 +384,7 @@ static bool check_record(struct engine *e)
     e->run.sum.record_counts[e->position.record_tag]++;
     e->framing.last_record = e->position.record_at;
     if (known)
-        e->framing.last_string = header.tag == TAG_UTF8 ? e->position.record_at : 0;
+        e->framing.last_definition = is_of_heap_dump(header.tag) ? 0 : e->position.record_at;
     if (e->framing.unfilled.number && e->position.record_at == e->framing.unfilled.at)
         take_unfilled_checkpoint(e);
     else if (e->framing.unfilled.number && ++e->framing.unfilled.records == UNFILLED_RECORDS)

@@ -114,11 +114,14 @@ uint64_t first_doubted(const struct engine *e, uint64_t at)
 {
     const struct framing *f = &e->framing;
 
-    return f->doubted.count ? f->doubted.from : f->last_string ? f->last_string : f->unknown.count ? f->unknown.from : at;
+    return f->doubted.count     ? f->doubted.from
+           : f->last_definition ? f->last_definition
+           : f->unknown.count   ? f->unknown.from
+                                : at;
 }
 
-/* Reading failed where a record should be. Those before it may be none if one of them had an unknown tag, and the last one is too
- * long if it is a string: looks whether a chain begins in them, and leads past the failure. *from becomes where they begin. */
+/* Reading failed where a record should be. Those before it may be none if one of them had an unknown tag, and the last one may be
+ * too long, or lack bytes: looks whether a chain begins in them, and leads past the failure. *from becomes where they begin. */
 static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, uint64_t *from)
 {
     struct framing *f = &e->framing;

@@ -215,6 +215,7 @@ static bool copy_again(struct repair *r)
     }
     bool is_copied = lseek(r->to, (off_t)r->base, SEEK_SET) >= 0 && repair_open(r, source_of_fd(r->to)) && repair_copy(r) &&
                      repair_copy_end(r);
+    doubt_end_pass(r);
     r->has_changed |= r->base > 0;
     r->base = 0;
     stand_ins_clear(r);

@@ -75,11 +75,11 @@ struct heap_record {
     bool is_truncated; /* the input ends within it */
 };
 
-/* A sub-record that was copied. */
+/* A record or sub-record that was copied. */
 struct copied {
-    uint64_t at;  /* in the copy */
-    uint64_t end; /* in the input */
-    uint8_t tag;
+    uint64_t body; /* in the copy: there most have their ID, or serial number */
+    uint64_t end;  /* in the input */
+    uint8_t tag;   /* of a sub-record; 0 for a record */
 };
 
 /* Records and sub-records that the next pass puts into the copy: names, classes, threads and stack traces that the input lacks. */
@@ -134,7 +134,7 @@ struct repair {
     uint64_t written; /* bytes before those in the buffer */
     int error;        /* errno of a failed write, or of a failed read of the copy */
 
-    struct copied last;    /* the last sub-record; */
+    struct copied last;    /* the last one; */
     struct copied *doubts; /* those that damage follows directly, of the first pass */
     size_t doubt_count, doubt_capacity;
     bool has_doubtful_class;       /* one of them is a class; */
@@ -309,8 +309,10 @@ bool damage_is_at(const struct repair *r, uint64_t offset, uint64_t size);
 /* Whether they may also be others once more: deflate data that gives another number of bytes copies from elsewhere. */
 bool damage_repeats_at(const struct repair *r, uint64_t offset, uint64_t size);
 
-/* The next byte of the input is copied to the offset `copied`. To be called after something was left out. */
+/* The next byte of the input is copied to the offset `copied`. To be called after something was left out, or put in. */
 void damage_note_shift(struct repair *r, uint64_t copied);
+/* At the end of a pass: the offset in the copy of the byte at an offset of the input, or of the next byte that was copied. */
+uint64_t damage_moved(const struct repair *r, uint64_t offset);
 
 /* ---- repair_unknown.c: what is certainly wrong in a damaged gzip member ---- */
 
@@ -339,6 +341,8 @@ uint64_t doubt_choose(const struct repair *r, enum rule rule, uint64_t offset, u
 bool doubt_explains(struct repair *r, enum rule rule);
 /* The next pass begins: it leaves out such classes, if a finding says so. */
 void doubt_leave_out(struct repair *r);
+/* It has ended: it wrote elsewhere what is doubted. */
+void doubt_end_pass(struct repair *r);
 /* Reads the copy, which is the input: the next pass leaves out the classes that most of their instances contradict, each one once.
  * `doubts_found` says whether there are any. False if reading failed. */
 bool doubt_find_classes(struct repair *r);

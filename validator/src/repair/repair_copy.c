@@ -104,7 +104,7 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
         r->heap.is_truncated = true;
         return;
     }
-    r->last = (struct copied){.at = start, .end = r->in.offset, .tag = tag};
+    r->last = (struct copied){.body = start + 1, .end = r->in.offset, .tag = tag};
     if (is_cleared)
         clear_trace(r, start, trace);
     if (gets_other)
@@ -315,8 +315,8 @@ static void copy_objects(struct repair *r)
     }
     if (p == from)
         return;
-    r->last =
-        (struct copied){.at = copy_size(r) + (uint64_t)(last - from), .end = r->in.offset + (uint64_t)(p - from), .tag = *last};
+    r->last = (struct copied){
+        .body = copy_size(r) + (uint64_t)(last - from) + 1, .end = r->in.offset + (uint64_t)(p - from), .tag = *last};
     copy_input(r, (uint64_t)(p - from));
 }
 

@@ -63,15 +63,16 @@ void damage_note_shift(struct repair *r, uint64_t copied)
     struct damage *d = &r->damage;
     uint64_t shift = r->in.offset - copied;
 
-    if ((!r->in.compressed && !d->part_count) || shift == (d->shift_count ? d->shifts[d->shift_count - 1].shift : 0))
+    if ((!r->in.compressed && !d->part_count && !r->doubt_count) ||
+        shift == (d->shift_count ? d->shifts[d->shift_count - 1].shift : 0))
         return;
     if (memory_grow(&r->memory, (void **)&d->shifts, &d->shift_capacity, d->shift_count + 1, sizeof *d->shifts))
         d->shifts[d->shift_count++] = (struct shift){r->in.offset, shift};
 }
 
-/* The offset in the copy of the byte at an offset of the input, or of the next byte that was copied. */
-static uint64_t move(const struct damage *d, uint64_t offset)
+uint64_t damage_moved(const struct repair *r, uint64_t offset)
 {
+    const struct damage *d = &r->damage;
     size_t first = count_up_to(d->shifts, d->shift_count, sizeof *d->shifts, offsetof(struct shift, from), offset);
     uint64_t moved, next;
 
@@ -87,5 +88,5 @@ void damage_end_pass(struct repair *r)
     struct damage *d = &r->damage;
 
     for (size_t i = d->settled; i < d->part_count; i++)
-        d->parts[i] = (struct damaged_part){.from = move(d, d->parts[i].from), .to = move(d, d->parts[i].to)};
+        d->parts[i] = (struct damaged_part){.from = damage_moved(r, d->parts[i].from), .to = damage_moved(r, d->parts[i].to)};
 }

@@ -1,4 +1,5 @@
-/* See repair.h. The last sub-record before damage may have lost its end, and taken what follows the damage for it. */
+/* See repair.h. The last record or sub-record before damage may have lost its end, and taken what follows the damage for it; or bytes
+ * were inserted in it. */
 #include "findings/rules.h"
 #include "repair/repair_survey.h"
 
@@ -11,27 +12,42 @@ void doubt_note(struct repair *r, uint64_t damage_at)
     r->doubts[r->doubt_count++] = r->last;
 }
 
-/* Whether the sub-record at an offset of the copy is doubted. They are in order. */
-static bool is_doubted(const struct repair *r, uint64_t at)
+/* Whether what has its body at an offset of the copy is doubted. They are in order. */
+static bool is_doubted(const struct repair *r, uint64_t body)
 {
     size_t low = 0, high = r->doubt_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (r->doubts[middle].at < at)
+        if (r->doubts[middle].body < body)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < r->doubt_count && r->doubts[low].at == at;
+    return low < r->doubt_count && r->doubts[low].body == body;
+}
+
+/* Whether one of two is wrong: they have the same ID or serial number, or are the same class by different names. */
+static bool is_duplicate(enum rule rule)
+{
+    switch (rule) {
+    case RULE_STR_004:
+    case RULE_CLS_003:
+    case RULE_CLS_009:
+    case RULE_CLS_018:
+    case RULE_STK_003:
+    case RULE_STK_009:
+    case RULE_OBJ_004:
+        return true;
+    default:
+        return false;
+    }
 }
 
 uint64_t doubt_choose(const struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier)
 {
-    bool is_duplicate = rule == RULE_OBJ_004 || rule == RULE_CLS_009;
-
-    return is_duplicate && earlier != HPROF_NO_OFFSET && earlier && is_doubted(r, earlier - 1) ? earlier : offset;
+    return is_duplicate(rule) && earlier != HPROF_NO_OFFSET && is_doubted(r, earlier) ? earlier : offset;
 }
 
 bool doubt_explains(struct repair *r, enum rule rule)
@@ -46,9 +62,14 @@ void doubt_leave_out(struct repair *r)
 {
     for (size_t i = 0; r->doubts_classes && i < r->doubt_count; i++)
         if (r->doubts[i].tag == SUB_CLASS_DUMP)
-            leave_out_at(r, r->doubts[i].at);
-    r->doubt_count = 0; /* the next pass writes them elsewhere */
-    r->doubts_classes = r->has_doubtful_class = false;
+            leave_out_at(r, r->doubts[i].body);
+    r->doubts_classes = r->has_doubtful_class = false; /* once */
+}
+
+void doubt_end_pass(struct repair *r)
+{
+    for (size_t i = 0; i < r->doubt_count; i++)
+        r->doubts[i].body = damage_moved(r, r->doubts[i].body);
 }
 
 /* ---- Classes that their instances contradict ---- */

@@ -84,6 +84,7 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
         copy_number(r, start + RECORD_LENGTH_AT, length);
         r->result.lengths_mended++;
     }
+    r->last = (struct copied){.body = start + RECORD_HEADER_SIZE, .end = r->in.offset};
     if (rest)
         leave_out(r, LEFT_BYTES, 0, rest);
 }

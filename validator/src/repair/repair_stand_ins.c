@@ -383,6 +383,7 @@ void stand_ins_put_definitions(struct repair *r)
 
     copy_put(r, s->definitions + s->definitions_put, s->definitions_size - s->definitions_put);
     s->definitions_put = s->definitions_size;
+    damage_note_shift(r, copy_size(r));
 }
 
 static const struct stand_ins_of_dump *take_subrecords(struct repair *r)
@@ -406,6 +407,7 @@ void stand_ins_put_segment(struct repair *r)
         header[RECORD_LENGTH_AT + i] = (uint8_t)(d->size >> (24 - 8 * i));
     copy_put(r, header, sizeof header);
     copy_put(r, r->stand_ins.subrecords + d->from, d->size);
+    damage_note_shift(r, copy_size(r));
 }
 
 bool stand_ins_put_subrecords(struct repair *r)
@@ -415,5 +417,6 @@ bool stand_ins_put_subrecords(struct repair *r)
     if (!d || d->size > UINT32_MAX - r->heap.length)
         return false;
     copy_put(r, r->stand_ins.subrecords + d->from, d->size);
+    damage_note_shift(r, copy_size(r));
     return true;
 }
