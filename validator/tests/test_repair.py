@@ -469,6 +469,18 @@ def test_several_damaged_gzip_members(packed: tuple[bytes, bytes], tmp_path: Pat
     assert "lost, if there was more: what follows the last fault of the gzip file\n" in text
 
 
+def test_the_rest_of_a_longer_gzip_file_is_no_part_of_the_dump(packed: tuple[bytes, bytes], made: bytes, tmp_path: Path) -> None:
+    """The dump was written over it. Here later members even begin with a segment each; of `made` the heap dump ends with its record."""
+    original, data = packed
+    for whole, inside in ((original, data), (gzip.compress(made), made)):
+        broken = whole + original[random.SystemRandom().randrange(100, len(original) // 2) :]
+        (tmp_path / "broken").write_bytes(broken)
+        done = run("broken", cwd=tmp_path)
+        assert "likely: the dump is complete, and other bytes follow its gzip data: " in done.out, done.out
+        copy, text = repair(broken, tmp_path)
+        assert copy == inside and text.startswith("nothing was left out\ncopy: valid"), text
+
+
 def test_a_gzip_member_with_a_wrong_checksum_is_used(made: bytes, tmp_path: Path) -> None:
     first = gzip.compress(made[:3000])
     copy, text = repair(changed(first, len(first) - 8, b"\1\2\3") + gzip.compress(made[3000:]), tmp_path)

@@ -1,5 +1,5 @@
-/* See repair.h. The last record or sub-record before damage may have lost its end, and taken what follows the damage for it; or bytes
- * were inserted in it. */
+/* See repair.h. The last record or sub-record before damage may have lost its end, and taken what follows the damage for it; or it
+ * has bytes too many. */
 #include "findings/rules.h"
 #include "repair/repair_survey.h"
 

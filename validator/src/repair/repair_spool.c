@@ -4,6 +4,27 @@
 #include <errno.h>
 #include <unistd.h>
 
+/* The records of the copy that were passed. */
+struct passed {
+    uint64_t until; /* where the last one ends */
+    uint8_t tag;    /* of that */
+};
+
+/* Whether the copy ends as a dump does, with a HEAP_DUMP or HEAP_DUMP_END. If no member begins after that, the file was written over
+ * a longer one, and what follows is the rest of that. Each record is passed once. */
+static bool is_complete(struct repair *r, struct passed *passed)
+{
+    uint8_t head[RECORD_HEADER_SIZE];
+
+    copy_flush(r);
+    if (passed->until < r->base + HEADER_SIZE || passed->until > r->written)
+        *passed = (struct passed){.until = r->base + HEADER_SIZE};
+    while (passed->until + sizeof head <= r->written && copy_read(r, passed->until, head, sizeof head) &&
+           get_u4(head + RECORD_LENGTH_AT) <= r->written - passed->until - sizeof head)
+        *passed = (struct passed){.until = passed->until + sizeof head + get_u4(head + RECORD_LENGTH_AT), .tag = *head};
+    return passed->until == r->written && (passed->tag == TAG_HEAP_DUMP || passed->tag == TAG_HEAP_DUMP_END);
+}
+
 /* The last bytes are not of the dump: the member that gave them begins anew, with the right header. */
 static bool take_back(struct repair *r, uint64_t made)
 {
@@ -20,7 +41,7 @@ static bool take_back(struct repair *r, uint64_t made)
 }
 
 /* At the end of the stream: if it is only that of the bytes before a damaged gzip member, reading goes on in a later member. */
-static bool resume(struct repair *r)
+static bool resume(struct repair *r, struct passed *passed)
 {
     struct gzip_resumption gap;
 
@@ -30,6 +51,8 @@ static bool resume(struct repair *r)
     }
     if (gap.is_mended)
         return take_back(r, gap.made);
+    if (!gap.made && is_complete(r, passed))
+        return false;
     r->result.gzip_resumed++;
     if (r->truncated.fault == GZIP_TRUNCATED) { /* it was not, because a later member begins within it */
         r->truncated.fault = GZIP_DATA;
@@ -49,11 +72,13 @@ static bool resume(struct repair *r)
 
 bool repair_spool(struct repair *r)
 {
+    struct passed passed = {0};
+
     r->unknown.packed = r->in.source;
     input_allow_resume(&r->in);
     do
         copy_input(r, UINT64_MAX);
-    while (resume(r));
+    while (resume(r, &passed));
     copy_flush(r);
     return repair_is_good(r);
 }
