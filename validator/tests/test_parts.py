@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from dumps import OBJECT, VALID, dump, instance, record
 from killed import Machine, check_kill, differences, kills, overlap, parts_of, read_file
-from losses import HEADER
-from tool import run
+from losses import HEADER, read
+from tool import SOURCE, run
+
+from hprof_conformance import gold
 
 DRAWS = 12
 
@@ -185,6 +187,20 @@ def test_parts_of_another_dump_are_refused(tmp_path: Path) -> None:
     (tmp_path / "heap.hprof.p0").write_bytes(VALID)
     done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
     assert (done.status, done.err.startswith("hprof-validate: heap.hprof.p0: has a header")) == (1, True)
+
+
+def test_parts_of_another_program_are_refused(tmp_path: Path) -> None:
+    """They were left by a VM that was killed before, with the same number, as in a container: the same IDs are not in both, but the
+    classes of one are not loaded in the other."""
+    whole, other = gold.read(SOURCE, "jdk17"), read(gold.read(SOURCE, "sa28"))  # at other addresses
+    (tmp_path / "heap.hprof").write_bytes(whole[: -(len(whole) // 8)])
+    (tmp_path / "heap.hprof.p0").write_bytes(record(0x1C, b"".join(other.data[s.at : s.end] for s in other.heap)))
+    done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, done.out) == (1, "")
+    assert done.err == (
+        "hprof-validate: heap.hprof.p0: belongs to another dump: most of its classes are not loaded in FILE; to repair FILE alone, "
+        "move its parts elsewhere\n"
+    )
 
 
 def test_an_empty_file_gives_no_copy(tmp_path: Path) -> None:

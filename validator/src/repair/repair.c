@@ -89,6 +89,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
     bool is_refused = readers_refuse(rule);
 
     parts_note_duplicate(r, rule, f->offset, f->related_offset);
+    parts_note_unloaded(r, rule, f->offset);
     if ((rule == RULE_ROOT_003 && thread_is_doubtful(r, f->offset)) || is_damaged_class(r, f)) {
         leave_out_at(r, f->offset);
         check->leaves_out_first = true;

@@ -179,8 +179,9 @@ struct repair {
 
     uint64_t *ends; /* where the files that were joined end in the copy; only until the first check of the copy */
     size_t file_count;
-    bool *are_in_file; /* of each part, whether the first file has all of it */
-    bool is_foreign;   /* two files have the same ID with other content */
+    bool *are_in_file;       /* of each part, whether the first file has all of it */
+    bool has_all_classes;    /* that file: its heap dump has begun, which LOAD_CLASS records precede */
+    size_t unloaded_classes; /* in parts */
 
     struct left_out *left;
     size_t left_count, left_capacity;
@@ -392,6 +393,8 @@ enum hprof_status parts_join(struct repair *r);
 bool parts_cut_overlap(struct repair *r);
 /* The copy defines an ID twice, at these offsets: whether the definitions are in different files and differ is noted. */
 void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier);
+/* Likewise the class of an object, at this offset, that is not dumped: whether the object is in a part, and the class not loaded. */
+void parts_note_unloaded(struct repair *r, enum rule rule, uint64_t offset);
 
 /* ---- repair_missing.c ---- */
 

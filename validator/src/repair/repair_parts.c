@@ -278,6 +278,7 @@ enum hprof_status parts_join(struct repair *r)
     if (!r->ends)
         return repair_failure(r);
     r->ends[r->file_count++] = copy_size(r);
+    r->has_all_classes = r->heap_dump > 0;
     for (size_t i = 0; i < r->asked.part_count && status == HPROF_VALID; i++) {
         if (!r->are_in_file[i])
             status = join(r, i);
@@ -290,6 +291,8 @@ enum hprof_status parts_join(struct repair *r)
 }
 
 /* ---- Parts of another dump ---- */
+
+#define WITHOUT_PARTS "; to repair FILE alone, move its parts elsewhere"
 
 static size_t file_of(const struct repair *r, uint64_t offset)
 {
@@ -325,6 +328,20 @@ static bool are_same(struct repair *r, uint64_t a, uint64_t b)
     return true;
 }
 
+void parts_note_unloaded(struct repair *r, enum rule rule, uint64_t offset)
+{
+    enum { LEAST = 8 }; /* fewer may be lost in damage of FILE */
+    uint8_t id[8];
+    size_t file = r->file_count && offset != HPROF_NO_OFFSET ? file_of(r, offset) : 0;
+
+    if (!file || !r->has_all_classes || r->result.refused_part ||
+        (rule != RULE_CLS_008 && rule != RULE_OBJ_002 && rule != RULE_OBJ_003) || !copy_read(r, offset, id, r->id_size) ||
+        keymap_get(&r->names.classes, get_id(id, r->id_size), NULL))
+        return;
+    if (++r->unloaded_classes > LEAST && r->unloaded_classes > r->names.classes.count / 2)
+        refuse(r, file - 1, "belongs to another dump: most of its classes are not loaded in FILE" WITHOUT_PARTS);
+}
+
 void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier)
 {
     size_t file;
@@ -335,5 +352,5 @@ void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uin
     file = file_of(r, offset);
     if (file == file_of(r, earlier) || !offset || !earlier || are_same(r, offset - 1, earlier - 1))
         return;
-    refuse(r, file - 1, "belongs to another dump: it has an object of FILE with other content");
+    refuse(r, file - 1, "belongs to another dump: it has an object of FILE with other content" WITHOUT_PARTS);
 }
