@@ -160,6 +160,23 @@ static bool has_no_loaded_class(const struct hprof_repair_result *repair)
     return count_kept_objects(repair) > 0 && repair->records_out[LOAD_CLASS] == 0;
 }
 
+/* Which readers refuse the copy, because a name that they need was lost; NULL for none. */
+static const char *refusing_readers(const struct hprof_repair_result *repair)
+{
+    if (repair->stand_in_classes + repair->stand_in_names == 0)
+        return NULL;
+    if (repair->lacks_system)
+        return repair->lacks_class ? "no class is java.lang.System or java.lang.Class any more; VisualVM, which needs the one, "
+                                     "and MAT, which needs the "
+                                     "other, refuse the copy; VisualVM's heap library and Shark open it"
+                                   : "no class is java.lang.System any more, which VisualVM needs: it refuses the copy; its "
+                                     "heap library, MAT and "
+                                     "Shark open it";
+    return repair->lacks_class
+               ? "no class is java.lang.Class any more, which MAT needs: it refuses the copy; VisualVM and Shark open it"
+               : NULL;
+}
+
 static void print_advice(FILE *out, size_t width, const char *advice)
 {
     static const char head[] = "in the reader:";
@@ -198,6 +215,8 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
                  "its heap library and Shark open it",
                  state);
         print_advice(out, width, refused);
+    } else if (refusing_readers(repair) != NULL) {
+        print_advice(out, width, refusing_readers(repair));
     }
     if (has_no_loaded_class(repair))
         print_advice(out, width, "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens");

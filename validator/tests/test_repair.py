@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from dumps import DUPLICATE, OBJECT, OBJECTS, VALID, class_dump, dump, instance, load_class, object_array, record, utf8
+from losses import read
 from some_cases import TAKES_SOME, any_one, some
 from test_field import record_offsets
 from tool import SOURCE, run
@@ -690,6 +691,24 @@ def test_the_report_says_which_readers_refuse_a_copy_without_names_of_classes(tm
     done = run("--profile", "hotspot", "--force", "--repair", "copy", "nameless", cwd=tmp_path)
     assert done.status == 0
     assert "in the reader: no class has its name; MAT, which needs java.lang.Class, refuses the copy" in done.out
+
+
+@pytest.mark.parametrize(("lost", "said"), [
+    (["java/lang/System"], "no class is java.lang.System any more, which VisualVM needs: it refuses the copy; "),
+    (["java/lang/Class"], "no class is java.lang.Class any more, which MAT needs: it refuses the copy; "),
+    (["java/lang/System", "java/lang/Class"], "no class is java.lang.System or java.lang.Class any more; VisualVM, which "),
+    (["java/lang/StringBuilder"], ""),
+])  # fmt: skip
+def test_the_report_says_which_readers_miss_the_name_of_a_class(lost: list[str], said: str, tmp_path: Path) -> None:
+    original = read(gold.read(SOURCE, "jdk17"))
+    data = original.data
+    for r in reversed(original.records):
+        if data[r.at] == 1 and data[r.at + 17 : r.end].decode("utf-8", "replace") in lost:
+            data = data[: r.at] + bytes(r.end - r.at) + data[r.end :]
+    (tmp_path / "broken").write_bytes(data)
+    done = run("--repair", "copy", "broken", cwd=tmp_path)
+    assert done.status == 0
+    assert f"in the reader: {said}" in done.out if said else " is java.lang." not in done.out, done.out
 
 
 def test_quiet(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ struct tally {
         uint64_t kept;
     } * losses;
     size_t count, capacity;
-    uint64_t filter[16]; /* of their keys: few others pass */
+    uint64_t filter[16];        /* of their keys: few others pass */
+    bool has_system, has_class; /* a dumped class is java.lang.System; java.lang.Class */
 };
 
 static bool is_of_objects(enum left_out_kind kind)
@@ -43,6 +44,16 @@ static void count_kept(struct tally *t, enum left_out_kind kind, uint64_t key)
         t->losses[index].kept++;
 }
 
+static void count_class(struct tally *t, uint64_t id)
+{
+    char name[NAME_ROOM];
+    bool is_named = names_class(&t->names, id, name);
+
+    t->r->result.classes_without_name += t->r->may_lack_names && !is_named;
+    t->has_system |= strcmp(name, "java.lang.System") == 0;
+    t->has_class |= strcmp(name, "java.lang.Class") == 0;
+}
+
 static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
 {
     const unsigned i = t->r->id_size;
@@ -51,7 +62,6 @@ static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
     struct OBJECT_ARRAY_DUMP objects;
     struct PRIMITIVE_ARRAY_DUMP values;
     struct CLASS_DUMP class;
-    char name[NAME_ROOM];
 
     if (*p == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, i, &instance))
         count_kept(t, LEFT_INSTANCE, instance.class_id);
@@ -60,7 +70,7 @@ static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
     else if (*p == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values))
         count_kept(t, LEFT_PRIMITIVE_ARRAY, values.type);
     else if (*p == SUB_CLASS_DUMP && read_CLASS_DUMP(&c, i, &class))
-        t->r->result.classes_without_name += t->r->may_lack_names && !names_class(&t->names, class.class_id, name);
+        count_class(t, class.class_id);
 }
 
 /* Passes the objects in memory, before an offset. */
@@ -137,9 +147,10 @@ static void look_at_copy(struct tally *t)
     names_init(&t->names, &r->memory, &r->key, r->id_size);
     input_close(&r->in);
     if (input_open(&r->in, source_of_fd(r->to), 0, &usual_sizes, &r->memory, ignore_fault, NULL)) {
-        if (r->may_lack_names)
-            read_copy(t, false);
+        read_copy(t, false);
         read_copy(t, true);
+        r->result.lacks_system = !t->has_system;
+        r->result.lacks_class = !t->has_class;
     }
     names_clear(&t->names);
 }
@@ -171,7 +182,7 @@ void repair_report_losses(struct repair *r)
     for (int kind = 0; kind < LEFT_KINDS; kind++)
         keymap_init(&t.index[kind], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     list_losses(&t); /* in the order of report(): the most bytes first */
-    if (t.count || r->may_lack_names)
+    if (t.count || r->may_lack_names || r->result.stand_in_names || r->result.stand_in_classes)
         look_at_copy(&t);
     for (size_t i = 0; i < t.count && !r->stopped; i++) {
         char name[NAME_ROOM];
