@@ -215,7 +215,7 @@ static bool can_repair(const struct report *report, size_t rule)
     if ((s->transfer & ~HPROF_TRANSFER_REPLACED) != 0)
         return s->status == HPROF_INVALID && (s->transfer & (HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_ASCII)) == 0 &&
                (s->version[0] != '\0' || (s->transfer & (HPROF_TRANSFER_TEXT_BEFORE | HPROF_TRANSFER_GZIP)) != 0); /* a dump */
-    if (s->header_lost)
+    if (s->header_lost || (s->is_part && report->whole[0] == '\0'))
         return true;
     if (!has_content(report) && !may_have_more(s))
         return false;

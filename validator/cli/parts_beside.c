@@ -127,6 +127,17 @@ static bool ends_like_dump(const char *file)
     return is_read && end[0] == 0x2c && memcmp(end + LENGTH_AT, "\0\0\0\0", sizeof end - LENGTH_AT) == 0;
 }
 
+bool belongs_to_file(const char *part, char whole[PATH_MAX])
+{
+    size_t length = part_stem(part);
+
+    if (length == 0 || length >= PATH_MAX)
+        return false;
+    memcpy(whole, part, length);
+    whole[length] = '\0';
+    return begins_like_dump(whole) && !begins_like_dump(part) && !ends_like_dump(whole);
+}
+
 /* Writes a sentence about such a file, if that other one is beside it; and the name of that one, if a repair of it may take the
  * part. False if there is none. */
 static bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size)

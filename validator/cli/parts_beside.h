@@ -20,6 +20,9 @@ struct parts_beside {
 /* Of a name FILE.p0, FILE.p1 and so on, the length of FILE; 0 of any other. */
 size_t part_stem(const char *name);
 
+/* Whether a file is a part, as its name and its first bytes say, of another one beside it. Writes the name of that one. */
+bool belongs_to_file(const char *part, char whole[PATH_MAX]);
+
 /* The name of a part without its folder. False if the name is too long. */
 bool name_part(const char *file, unsigned part, char *to, size_t size);
 

@@ -10,6 +10,7 @@
 #include "messages.h"
 #include "numbers.h"
 #include "output.h"
+#include "parts_beside.h"
 #include "parts_named.h"
 #include "printable.h"
 #include "processors.h"
@@ -152,7 +153,9 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
         fputs("nothing was left out\n", out);
     print_undone(out, repair);
     if (repair->header_made)
-        fputs("made: a header, in place of the first 31 bytes\n", out);
+        fprintf(out, "made: a header, %s\n",
+                repair->is_part ? "because the file is a part of a dump; the rest of that is not in the copy"
+                                : "in place of the first 31 bytes");
     if (repair->version_mended)
         fputs("mended: the version is 1.0.2, since 1.0.1 has no segments\n", out);
     if (repair->tags_mended > 0)
@@ -376,16 +379,28 @@ static enum hprof_status repair_with_parts(const struct cli_options *options, in
     return status;
 }
 
+static void say_part(const char *file, const char *whole)
+{
+    char reason[PATH_MAX + 64];
+
+    snprintf(reason, sizeof reason, "is a part of %s: repair that, and its parts are joined with it", display_name(whole));
+    say_failure(display_name(file), reason);
+}
+
 enum hprof_status repair_file(const struct cli_options *options)
 {
     const char *file = options->files[0];
     int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct repair_target target;
     enum hprof_status status;
+    char whole[PATH_MAX];
 
     if (fd < 0)
         return cannot(display_name(file));
-    if (would_overwrite(options, fd, file)) {
+    if (!options->force && belongs_to_file(file, whole)) {
+        say_part(file, whole);
+        status = HPROF_INVALID;
+    } else if (would_overwrite(options, fd, file)) {
         status = HPROF_USAGE;
     } else {
         if (!target_open(&target, options->repair, fd)) {

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from dumps import OBJECT, VALID, dump, instance, record
+from dumps import OBJECT, OBJECTS, VALID, dump, instance, record
 from killed import Machine, check_kill, differences, kills, overlap, parts_of, read_file
 from losses import HEADER, read
 from tool import SOURCE, run
@@ -201,6 +201,38 @@ def test_parts_of_another_program_are_refused(tmp_path: Path) -> None:
         "hprof-validate: heap.hprof.p0: belongs to another dump: most of its classes are not loaded in FILE; to repair FILE alone, "
         "move its parts elsewhere\n"
     )
+
+
+def test_an_object_of_a_part_is_no_class_of_the_file(tmp_path: Path) -> None:
+    """One ID that is a class in FILE and an object in the part says that they are of different dumps."""
+    (tmp_path / "heap.hprof").write_bytes(dump(instance(0x20, OBJECT))[:-9])
+    (tmp_path / "heap.hprof.p0").write_bytes(record(0x1C, instance(0x30, OBJECT) + instance(OBJECTS, OBJECT)))
+    done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("hprof-validate: heap.hprof.p0: belongs to another dump: it has an object of FILE with other content")
+
+
+@pytest.mark.parametrize("way", ["file", "pipe", "gzip"])
+def test_a_part_alone_is_repaired(way: str, tmp_path: Path) -> None:
+    """Its FILE is lost. Beside FILE, that is what is to be repaired."""
+    original = read(gold.read(SOURCE, "jdk28"))
+    whole = original.data
+    starts = [at for at in record_offsets(whole) if whole[at] == 0x1C]
+    part = whole[starts[1] : -9]
+    (tmp_path / "heap.hprof.p0").write_bytes(gzip.compress(part) if way == "gzip" else part)
+    source = "-" if way == "pipe" else "heap.hprof.p0"
+    check = run(source, cwd=tmp_path, stdin=part)
+    assert check.status == 1 and f"  try: hprof-validate --repair fixed.hprof {source}\n" in check.out
+    done = run("--repair", "copy", source, cwd=tmp_path, stdin=part)
+    assert done.status == 0 and "made: a header, because the file is a part of a dump; " in done.out
+    copy = read((tmp_path / "copy").read_bytes())
+    there = {copy.data[s.at : s.end] for s in copy.heap}
+    assert {whole[s.at : s.end] for s in original.heap if s.at > starts[1]} <= there
+    if way == "file":
+        (tmp_path / "heap.hprof").write_bytes(whole[: starts[1] - 100])
+        done = run("--repair", "copy", "heap.hprof.p0", cwd=tmp_path)
+        expected = "hprof-validate: heap.hprof.p0: is a part of heap.hprof: repair that, and its parts are joined with it\n"
+        assert (done.status, done.err) == (1, expected)
 
 
 def test_an_empty_file_gives_no_copy(tmp_path: Path) -> None:

@@ -378,7 +378,8 @@ const char *choose_hint(struct engine *e)
     if (totals[RULE_GZ_002] || totals[RULE_GZ_003] || totals[RULE_GZ_004])
         return describe_damaged_member(e);
     if (e->garbage_after && end_is_there(e))
-        return "the dump is complete, and other bytes follow its gzip data: something was appended to it, or it was written over a "
+        return "the dump is complete, and other bytes follow its gzip data: something was appended to it, or it was written "
+               "over a "
                "longer file";
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";

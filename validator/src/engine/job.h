@@ -46,9 +46,14 @@ struct job {
     struct stretch stretch;
     struct met_class met[CLASSES_MET];
     size_t met_count;
-    /* Instances that wait for their class. While these are checked, a job is one range, and its result is the rest of the range. */
+    /* Instances that wait for their class. While these are checked, a job is some ranges of their log, and its result the rests of
+     * these. */
     struct waiting_range waiting[RANGES_MOST];
     size_t waiting_count;
+    struct log_part {
+        uint64_t next, end;         /* in the log */
+        struct waiting_range range; /* the one before */
+    } log;                          /* after the job: what is left for the coordinator */
 };
 
 /* The state of one thread. */
@@ -113,8 +118,7 @@ struct jobs {
         bool begins_record, is_within;
         uint8_t header[RECORD_HEADER_SIZE];
     } gather;
-    uint64_t next_range; /* likewise of the log of waiting instances */
-    struct waiting_range range;
+    struct log_part log; /* of waiting instances, for which there is no job yet */
 
     uint64_t due;      /* no jobs begin before this offset */
     uint64_t distance; /* of the next jobs after one that found little to be plain */
@@ -180,7 +184,7 @@ void prepare_segment(struct engine *e, struct job_thread *t);
 void clear_segment(struct engine *e, struct job_thread *t);
 /* Do one job. */
 void check_pieces(struct job_thread *t, struct job *job);
-void check_range(struct job_thread *t, struct job *job);
+void check_ranges(struct job_thread *t, struct job *job);
 /* Does jobs until the queue ends, as the thread with a number. `context` is the struct jobs. */
 void do_jobs(void *context, unsigned number);
 void do_job(struct job_thread *t, uint64_t number);

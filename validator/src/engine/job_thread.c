@@ -237,9 +237,8 @@ static bool enter_segment(const struct job_thread *t, struct waiting_range *rang
 }
 
 /* Checks the instances of a range up to the next jump, as long as they are plain. */
-void check_range(struct job_thread *t, struct job *job)
+static void check_range(struct job_thread *t, struct waiting_range *range)
 {
-    struct waiting_range *range = job->waiting;
     const struct engine *e = t->e;
     uint64_t jump = jumps_at(&e->file.jumps, jumps_find(&e->file.jumps, range->at)).from;
     bool more = true;
@@ -256,5 +255,21 @@ void check_range(struct job_thread *t, struct job *job)
                    (range->at + RECORD_HEADER_SIZE > t->at + t->size && read_more(t, range->at, input_file_size(&e->in)));
         else if (range->instances)
             more = there < end && read_more(t, range->at, end);
+    }
+}
+
+void check_ranges(struct job_thread *t, struct job *job)
+{
+    struct log_part *log = &job->log;
+    const size_t most = t->e->run.sizes.job_ranges;
+
+    job->waiting_count = 0;
+    while (log->next < log->end && job->waiting_count < most && next_waiting_range(&t->e->ck, &log->next, &log->range)) {
+        struct waiting_range rest = log->range;
+
+        check_range(t, &rest);
+        job->checked_until = rest.at;
+        if (rest.instances)
+            job->waiting[job->waiting_count++] = rest;
     }
 }

@@ -4,18 +4,19 @@
 #include "format/header.h"
 #include "format/id_size.h"
 #include "input/transfer.h"
+#include "repair/repair_copy.h"
 #include "repair/trial.h"
 
-/* The copy becomes the input, unless it is. */
-static bool copy_all(struct repair *r, struct input_source source)
+/* The copy becomes the input, unless it is, after so many bytes. */
+static bool copy_all(struct repair *r, struct input_source source, uint64_t at)
 {
     enum { BLOCK = 64 << 10 };
     uint8_t block[BLOCK];
-    uint64_t offset = 0;
+    uint64_t offset = at;
     size_t n;
 
     if (source.fd == r->to)
-        return true;
+        return !at || copy_shift(r, at);
     source_seek(&source, 0);
     while ((n = source_read(&source, block, BLOCK)) > 0 && copy_write(r, offset, block, n))
         offset += n;
@@ -94,7 +95,7 @@ static bool put_best_header(struct repair *r, uint8_t header[HEADER_SIZE], bool 
     return copy_write(r, 0, kept, HEADER_SIZE);
 }
 
-/* The header is in the first n bytes of the input. */
+/* The header is in the first n bytes of the input. A part of a dump has none: it is put before them. */
 static enum hprof_status make_from(struct repair *r, struct input_source *from, uint8_t *header, size_t n)
 {
     enum version known;
@@ -107,12 +108,14 @@ static enum hprof_status make_from(struct repair *r, struct input_source *from, 
     found = try_dump(r, *from);
     if (found.status > HPROF_INVALID)
         return repair_fail(r, found.status, found.failure);
-    if (!found.header_lost)
+    if (!found.header_lost && !found.is_part)
         return HPROF_VALID;
     mend_header(header, &knows_version);
-    if (!copy_all(r, *from) || !put_best_header(r, header, knows_version))
+    if (!copy_all(r, *from, found.is_part ? HEADER_SIZE : 0) || !put_best_header(r, header, knows_version))
         return repair_failure(r);
     r->result.header_made = true;
+    r->result.is_part = found.is_part;
+    r->offsets_moved |= found.is_part;
     *from = source_of_fd(r->to);
     return HPROF_VALID;
 }

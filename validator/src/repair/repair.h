@@ -393,7 +393,8 @@ enum hprof_status parts_join(struct repair *r);
 bool parts_cut_overlap(struct repair *r);
 /* The copy defines an ID twice, at these offsets: whether the definitions are in different files and differ is noted. */
 void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uint64_t earlier);
-/* Likewise the class of an object, at this offset, that is not dumped: whether the object is in a part, and the class not loaded. */
+/* Likewise the class of an object, at this offset, that is not dumped: whether the object is in a part, and its class not
+ * loaded. */
 void parts_note_unloaded(struct repair *r, enum rule rule, uint64_t offset);
 
 /* ---- repair_missing.c ---- */

@@ -17,7 +17,7 @@ struct tally {
     } * losses;
     size_t count, capacity;
     uint64_t filter[16];        /* of their keys: few others pass */
-    bool has_system, has_class; /* a dumped class is java.lang.System; java.lang.Class */
+    bool has_system, has_class; /* a loaded class is java.lang.System; java.lang.Class */
 };
 
 static bool is_of_objects(enum left_out_kind kind)
@@ -44,16 +44,6 @@ static void count_kept(struct tally *t, enum left_out_kind kind, uint64_t key)
         t->losses[index].kept++;
 }
 
-static void count_class(struct tally *t, uint64_t id)
-{
-    char name[NAME_ROOM];
-    bool is_named = names_class(&t->names, id, name);
-
-    t->r->result.classes_without_name += t->r->may_lack_names && !is_named;
-    t->has_system |= strcmp(name, "java.lang.System") == 0;
-    t->has_class |= strcmp(name, "java.lang.Class") == 0;
-}
-
 static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
 {
     const unsigned i = t->r->id_size;
@@ -62,6 +52,7 @@ static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
     struct OBJECT_ARRAY_DUMP objects;
     struct PRIMITIVE_ARRAY_DUMP values;
     struct CLASS_DUMP class;
+    char name[NAME_ROOM];
 
     if (*p == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, i, &instance))
         count_kept(t, LEFT_INSTANCE, instance.class_id);
@@ -70,7 +61,7 @@ static void count_subrecord(struct tally *t, const uint8_t *p, size_t n)
     else if (*p == SUB_PRIMITIVE_ARRAY_DUMP && read_PRIMITIVE_ARRAY_DUMP(&c, i, &values))
         count_kept(t, LEFT_PRIMITIVE_ARRAY, values.type);
     else if (*p == SUB_CLASS_DUMP && read_CLASS_DUMP(&c, i, &class))
-        count_class(t, class.class_id);
+        t->r->result.classes_without_name += t->r->may_lack_names && !names_class(&t->names, class.class_id, name);
 }
 
 /* Passes the objects in memory, before an offset. */
@@ -108,8 +99,33 @@ static bool count_subrecords(struct tally *t, uint64_t end)
     return true;
 }
 
-/* Reads the copy: the names of its classes, or, with `heaps`, its heap dumps. */
-static void read_copy(struct tally *t, bool heaps)
+/* The next record of the copy is a UTF8 or LOAD_CLASS. */
+static void add_name(struct tally *t, uint64_t size)
+{
+    size_t want = size < NAMES_RECORD_BYTES ? (size_t)size : NAMES_RECORD_BYTES, have = input_need(&t->r->in, want);
+
+    names_add_record(&t->names, (struct cursor){t->r->in.at, t->r->in.at + (have < want ? have : want)});
+}
+
+/* The next record is a LOAD_CLASS. */
+static void look_at_class(struct tally *t)
+{
+    const size_t head = RECORD_HEADER_SIZE + SIZE_OF(LOAD_CLASS, t->r->id_size);
+    struct LOAD_CLASS class;
+    char name[NAME_ROOM];
+
+    if (input_need(&t->r->in, head) < head ||
+        !read_LOAD_CLASS(&(struct cursor){t->r->in.at + RECORD_HEADER_SIZE, t->r->in.at + head}, t->r->id_size, &class) ||
+        !names_class(&t->names, class.class_id, name))
+        return;
+    t->has_system |= strcmp(name, "java.lang.System") == 0;
+    t->has_class |= strcmp(name, "java.lang.Class") == 0;
+}
+
+/* What is read of the copy. */
+enum reading { READ_NAMES, READ_CLASSES, READ_HEAPS };
+
+static void read_copy(struct tally *t, enum reading reading)
 {
     struct input *in = &t->r->in;
 
@@ -119,15 +135,14 @@ static void read_copy(struct tally *t, bool heaps)
         const uint8_t tag = *in->at;
         const uint64_t length = get_u4(in->at + RECORD_LENGTH_AT), end = in->offset + RECORD_HEADER_SIZE + length;
 
-        if (heaps && is_heap_dump_record(tag)) {
+        if (reading == READ_HEAPS && is_heap_dump_record(tag)) {
             input_advance(in, RECORD_HEADER_SIZE);
             if (!count_subrecords(t, end))
                 return;
-        } else if (!heaps && (tag == TAG_UTF8 || tag == TAG_LOAD_CLASS)) {
-            size_t want = end - in->offset < NAMES_RECORD_BYTES ? (size_t)(end - in->offset) : NAMES_RECORD_BYTES,
-                   have = input_need(in, want);
-
-            names_add_record(&t->names, (struct cursor){in->at, in->at + (have < want ? have : want)});
+        } else if (reading == READ_NAMES && (tag == TAG_UTF8 || tag == TAG_LOAD_CLASS)) {
+            add_name(t, end - in->offset);
+        } else if (reading == READ_CLASSES && tag == TAG_LOAD_CLASS) {
+            look_at_class(t);
         }
         if (input_skip(in, end - in->offset) < end - in->offset)
             return;
@@ -147,8 +162,10 @@ static void look_at_copy(struct tally *t)
     names_init(&t->names, &r->memory, &r->key, r->id_size);
     input_close(&r->in);
     if (input_open(&r->in, source_of_fd(r->to), 0, &usual_sizes, &r->memory, ignore_fault, NULL)) {
-        read_copy(t, false);
-        read_copy(t, true);
+        read_copy(t, READ_NAMES);
+        read_copy(t, READ_CLASSES);
+        if (t->count || r->may_lack_names)
+            read_copy(t, READ_HEAPS);
         r->result.lacks_system = !t->has_system;
         r->result.lacks_class = !t->has_class;
     }

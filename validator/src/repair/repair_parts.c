@@ -346,7 +346,7 @@ void parts_note_duplicate(struct repair *r, enum rule rule, uint64_t offset, uin
 {
     size_t file;
 
-    if (!r->file_count || r->result.refused_part || (rule != RULE_OBJ_004 && rule != RULE_CLS_009) ||
+    if (!r->file_count || r->result.refused_part || (rule != RULE_OBJ_004 && rule != RULE_OBJ_005 && rule != RULE_CLS_009) ||
         earlier == HPROF_NO_OFFSET)
         return;
     file = file_of(r, offset);

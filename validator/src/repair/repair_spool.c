@@ -10,8 +10,8 @@ struct passed {
     uint8_t tag;    /* of that */
 };
 
-/* Whether the copy ends as a dump does, with a HEAP_DUMP or HEAP_DUMP_END. If no member begins after that, the file was written over
- * a longer one, and what follows is the rest of that. Each record is passed once. */
+/* Whether the copy ends as a dump does, with a HEAP_DUMP or HEAP_DUMP_END. If no member begins after that, the file was written
+ * over a longer one, and what follows is the rest of that. Each record is passed once. */
 static bool is_complete(struct repair *r, struct passed *passed)
 {
     uint8_t head[RECORD_HEADER_SIZE];

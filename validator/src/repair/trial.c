@@ -16,6 +16,7 @@ static int keep(void *context, const struct hprof_summary *summary)
     trial->gzip_faults = count_gzip_faults(summary->totals);
     trial->has_header = summary->id_size == 4 || summary->id_size == 8;
     trial->header_lost = summary->header_lost;
+    trial->is_part = summary->is_part;
     trial->has_segments = summary->record_counts[TAG_HEAP_DUMP_SEGMENT];
     trial->has_heap_info = summary->subrecord_counts[SUB_HEAP_DUMP_INFO];
     trial->has_heap_dump = summary->record_counts[TAG_HEAP_DUMP];

@@ -12,7 +12,7 @@ struct trial {
     uint64_t bytes;     /* of the dump, inflated */
     bool is_compressed;
     uint64_t gzip_faults;
-    bool has_header, header_lost;
+    bool has_header, header_lost, is_part;
     bool has_segments, has_heap_dump, has_heap_info; /* records and sub-records of these tags */
 };
 
