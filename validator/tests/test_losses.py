@@ -344,6 +344,18 @@ def test_a_damaged_record_costs_no_other(original: Original, tmp_path: Path) -> 
     assert all((loss.status, loss.beyond, loss.new) == (0, 0, 0) for *_, loss in losses), (seed, losses)
 
 
+def test_roots_after_the_declared_end_are_read(tmp_path: Path) -> None:
+    """Bytes were inserted into the only heap dump record, whose length leads to somewhere among its last roots, out of sight from
+    there. Nothing follows them."""
+    original = read(gold.read(SOURCE, "sa28"))
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    for n in dice.sample(range(36, 54), 8):  # more than three roots
+        s = dice.choice([s for s in original.heap if len(original.data) - s.end > (1 << 20) + PAGE])
+        loss = repair(original, [Damage(s.end, s.end, dice.randbytes(n), "bytes inserted")], tmp_path)
+        assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), (seed, n, s, loss)
+
+
 def test_an_erased_page_among_records_is_no_row_of_roots(original: Original, tmp_path: Path) -> None:
     """The bytes of flash memory that was erased are 0xff. So are the tag of ROOT_UNKNOWN, and the ID after it."""
     seed = random.SystemRandom().randrange(1 << 32)

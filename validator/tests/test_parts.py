@@ -209,7 +209,7 @@ def test_an_object_of_a_part_is_no_class_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "heap.hprof.p0").write_bytes(record(0x1C, instance(0x30, OBJECT) + instance(OBJECTS, OBJECT)))
     done = run("--force", "--repair", "copy", "heap.hprof", cwd=tmp_path)
     assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("hprof-validate: heap.hprof.p0: belongs to another dump: it has an object of FILE with other content")
+    assert done.err.startswith("hprof-validate: heap.hprof.p0: belongs to another dump: it has an object of FILE with other ")
 
 
 @pytest.mark.parametrize("way", ["file", "pipe", "gzip"])

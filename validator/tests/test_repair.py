@@ -471,7 +471,7 @@ def test_several_damaged_gzip_members(packed: tuple[bytes, bytes], tmp_path: Pat
 
 
 def test_the_rest_of_a_longer_gzip_file_is_no_part_of_the_dump(packed: tuple[bytes, bytes], made: bytes, tmp_path: Path) -> None:
-    """The dump was written over it. Here later members even begin with a segment each; of `made` the heap dump ends with its record."""
+    """The dump was written over it. Later members may even begin with a segment each."""
     original, data = packed
     for whole, inside in ((original, data), (gzip.compress(made), made)):
         broken = whole + original[random.SystemRandom().randrange(100, len(original) // 2) :]

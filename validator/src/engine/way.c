@@ -10,7 +10,7 @@
 enum {
     BITS_OF_CHAIN = 128,    /* of a chain that goes on */
     BITS_TO_END = 32,       /* of a chain that leads to the end of the heap dump record, which is evidence too */
-    BITS_OUT_OF_SIGHT = 64, /* of a chain that leads out of sight */
+    BITS_OUT_OF_SIGHT = 64, /* of a chain that leads out of sight; of sub-records, also of one that ends with the dump */
     BITS_OF_RECORDS = 96,   /* of a chain of records */
     BITS_RECORD = 36,       /* a tag and the right length */
     BITS_STRING = 12,       /* a tag and a length that a string may have */
@@ -128,7 +128,7 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
         if (at == s->end)
             return at > start && bits >= BITS_TO_END && s->past <= at;
         if (at >= sight->size)
-            return !sight->ended && bits >= BITS_OUT_OF_SIGHT && is_past;
+            return bits >= BITS_OUT_OF_SIGHT && is_past; /* or it ends with the dump */
         if (t->left < 0 || (bits < wanted && is_no_class(s, at)))
             return false;
         step = step_over(t, at, &size);

@@ -9,8 +9,10 @@
 
 void repair_note_input(struct repair *r, const struct hprof_summary *summary)
 {
+    bool is_whole = !summary->skipped && summary->sound_until >= summary->bytes;
+
     memcpy(r->result.subrecords_in, summary->subrecord_counts, sizeof r->result.subrecords_in);
-    r->missing_before = r->asked.part_count || !summary->skipped ? UINT64_MAX : summary->missing_objects;
+    r->missing_before = r->asked.part_count || is_whole ? UINT64_MAX : summary->missing_objects;
 }
 
 void repair_note_copy(struct repair *r, const struct hprof_summary *summary)
