@@ -301,6 +301,8 @@ KINDS = {
     b"0SECTION       TITLE subcomponent dump routine\nNULL\n": "a javacore",
     b'{"timestamp":"2026-01-01","status":404}': "JSON",
     bytes(4096): "zeros",
+    b"From: a\r\nSubject: b\r\n\r\nSkFWQSBQUk9GSUxFIDEuMC4yAAAA\r\nAAgA\r\n": "text, and then base64 text of a dump",
+    b"-----BEGIN DUMP-----\nH4sIAAAAAAAAAIv0DwAAAP//\n": "text, and then base64 text of a dump or a gzip file",
     b"\x1c" + bytes(7) + b"\x0c\x21" + bytes(11): "a part of a dump, without its header",
 }
 

@@ -627,6 +627,14 @@ def test_the_length_of_a_record_is_mended_where_something_follows_it(made: bytes
             assert copy.count(item[9:]) == kept == text.count("mended: 1 record length\n"), (seed, tag, text)
 
 
+def test_what_was_appended_is_no_record(made: bytes, tmp_path: Path) -> None:
+    """Whatever its first byte is: CR is the tag of CPU_SAMPLES."""
+    for text in (b"\r\n--boundary--\r\n", b"\nconnection reset\n", b"\x01" * 12):
+        copy, report = repair(made + text, tmp_path)
+        assert copy == made
+        assert report.startswith(f"left out:\n{len(text):>16} bytes   1 range outside of records\n"), report
+
+
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 

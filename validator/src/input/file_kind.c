@@ -53,6 +53,26 @@ static bool begins_json(const uint8_t *p, size_t n)
     return n >= 2 && p[1] && ((p[0] == '{' && strchr("\"} \n\r", p[1])) || (p[0] == '[' && strchr("{[\"]\n\r", p[1])));
 }
 
+bool is_text(const uint8_t *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_no_text(p[i]))
+            return false;
+    return true;
+}
+
+/* Whether base64 text of a dump or a gzip file begins in a line after others, the headers of a mail or of PEM. */
+static bool has_base64(const uint8_t *p, size_t n)
+{
+    static const char dump[] = "SkFWQSBQUk9GSUxF", gzip[] = "H4sIA";
+    const uint8_t *const end = p + n, *line = p;
+
+    while ((line = memchr(line, '\n', (size_t)(end - line))) != NULL && (size_t)(end - ++line) >= sizeof dump)
+        if (memcmp(line, dump, sizeof dump - 1) == 0 || memcmp(line, gzip, sizeof gzip - 1) == 0)
+            return is_text(p, (size_t)(line - p));
+    return false;
+}
+
 struct file_kind find_file_kind(const uint8_t *p, size_t n)
 {
     static const struct {
@@ -99,6 +119,8 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (n >= kinds[i].size && begins_with(p, kinds[i].start, kinds[i].size))
             return kinds[i].kind;
+    if (has_base64(p, n))
+        return (struct file_kind){"text, and then base64 text of a dump or a gzip file: decode that first", true};
     if (begins_json(p, n))
         return (struct file_kind){"JSON: perhaps an error message saved in place of the dump", true};
     if (is_part_of_dump(p, n))

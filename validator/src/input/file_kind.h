@@ -18,6 +18,15 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n);
 /* Zeros are in place of what was there, if the file is not empty. */
 bool begins_with_zeros(const uint8_t *p, size_t n);
 
+/* A control character that no text has. */
+static inline bool is_no_text(uint8_t byte)
+{
+    return byte < '\b' || (byte > '\r' && byte < ' ' && byte != '\033');
+}
+
+/* Whether the bytes are text, in whatever encoding: there are no control characters that no text has. */
+bool is_text(const uint8_t *p, size_t n);
+
 /* A part of a dump begins with a segment, as HotSpot writes it, and has no header. */
 bool is_part_of_dump(const uint8_t *p, size_t n);
 

@@ -70,12 +70,6 @@ size_t transfer_header(const uint8_t *p, size_t n)
     return SIZE_MAX;
 }
 
-/* A control character that no text has. */
-static bool is_no_text(uint8_t byte)
-{
-    return byte < '\b' || (byte > '\r' && byte < ' ' && byte != '\033');
-}
-
 size_t transfer_gzip(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i + 1 < n && !is_no_text(p[i]); i++)
@@ -127,14 +121,6 @@ static bool is_latin1_in_utf8(const uint8_t *p, size_t n)
     return characters >= CHARACTERS_LEAST;
 }
 
-bool is_text(const uint8_t *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_no_text(p[i]))
-            return false;
-    return true;
-}
-
 bool has_high_byte(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -158,13 +144,14 @@ unsigned transfer_of(const uint8_t *p, size_t n)
 {
     static const char magic[] = "JAVA PROFILE ";
     bool is_gzip = transfer_begins_gzip(p, n);
-    /* Other files may have no high bytes at all. */
-    bool is_known = n >= SEVEN_BIT_LEAST && (is_gzip || memcmp(p, magic, sizeof magic - 1) == 0);
+    /* Other files may have no high bytes at all, or other ends of lines. */
+    bool is_dump = n >= sizeof magic && memcmp(p, magic, sizeof magic - 1) == 0;
+    bool is_known = n >= SEVEN_BIT_LEAST && (is_gzip || is_dump);
     unsigned changes;
 
     if (find_file_kind(p, n).name) /* no dump, and text may be as it was written */
         return 0;
-    changes = (line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
+    changes = ((is_gzip || is_dump) && line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
               (is_known && !has_high_byte(p, n) ? loss_of_high_bytes(p, n) : 0);
     return changes && is_gzip ? changes | HPROF_TRANSFER_GZIP : changes;
 }

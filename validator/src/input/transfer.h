@@ -26,9 +26,6 @@ enum { TRANSFER_WITHOUT_HIGH_BYTES = HPROF_TRANSFER_SEVEN_BIT | HPROF_TRANSFER_A
  * so. A dump that was never transferred may look so by chance. */
 unsigned transfer_of(const uint8_t *p, size_t n);
 
-/* Whether the bytes are text, in whatever encoding: there are no control characters that no text has. */
-bool is_text(const uint8_t *p, size_t n);
-
 /* Whether a byte is 128 or more. */
 bool has_high_byte(const uint8_t *p, size_t n);
 

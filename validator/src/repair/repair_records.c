@@ -45,11 +45,19 @@ bool is_header(struct repair *r)
     return input_need(&r->in, HEADER_SIZE) >= HEADER_SIZE && parse_header(r->in.at, &version, &id_size);
 }
 
+/* Of a record of `size` bytes so many are there. What the end of the file truncates after that of the dump is none: something was
+ * appended. */
+static void leave_out_record(struct repair *r, uint8_t tag, uint64_t size, uint64_t there)
+{
+    bool is_after_end = r->end_at != UINT64_MAX && copy_size(r) == r->end_at + RECORD_HEADER_SIZE;
+    bool is_one = is_record(r, tag) && (there == size || !is_after_end);
+
+    leave_out(r, is_one ? LEFT_RECORD : LEFT_BYTES, is_one ? tag : 0, there);
+}
+
 void drop_record(struct repair *r, uint8_t tag, uint64_t size)
 {
-    uint64_t there = input_skip(&r->in, size);
-
-    leave_out(r, is_record(r, tag) ? LEFT_RECORD : LEFT_BYTES, is_record(r, tag) ? tag : 0, there);
+    leave_out_record(r, tag, size, input_skip(&r->in, size));
 }
 
 /* Copies a record with a body of `length` bytes, which replaces the stated length, and skips the rest of its `span` bytes. */
@@ -69,7 +77,7 @@ static void copy_record(struct repair *r, uint64_t stated, uint64_t length, uint
     there = copy_input(r, size);
     if (there < size) {
         copy_cut(r, start);
-        leave_out(r, LEFT_RECORD, tag, there);
+        leave_out_record(r, tag, size, there);
         return;
     }
     rest = span > size ? input_skip(&r->in, span - size) : 0;
