@@ -117,8 +117,8 @@ static void print_class(FILE *out, const struct lost_class *l)
     char objects[NUMBER_SIZE], all[NUMBER_SIZE], size[NUMBER_SIZE];
     uint64_t total = l->objects + l->kept;
 
-    fprintf(out, "    %s of %s %s, %s (%.*f %%)\n", format_exact(objects, l->objects), format_exact(all, total), l->name,
-            format_size(size, l->bytes), 100 * l->objects < total ? 2 : 0, 100 * (double)l->objects / (double)total);
+    fprintf(out, "    %s of %s %s (%.*f %%), %s\n", format_exact(objects, l->objects), format_exact(all, total), l->name,
+            100 * l->objects < total ? 2 : 0, 100 * (double)l->objects / (double)total, format_size(size, l->bytes));
 }
 
 static void print_root_kind(void *context, const char *kind, uint64_t read, uint64_t kept)

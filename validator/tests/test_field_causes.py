@@ -209,8 +209,8 @@ def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path
     data = read("jdk25")
     (record, second) = [body - 9 for tag, body, _ in record_offsets(data) if tag in HEAPS][:2]
     found = hint(data[: second - 30000] + data[second + 35536 :], tmp_path)
-    assert found.startswith(f"the heap dump record at {record:#x} goes on for ")
-    assert found.endswith(" KB: a part in the middle was lost, with the header of the next record")
+    assert found.startswith(f"the heap dump record at {record:#x} ends ")
+    assert found.endswith(" KB before another begins: a part in the middle was lost, with the header of the next one")
 
 
 def test_a_wrong_length_is_no_missing_part(tmp_path: Path) -> None:

@@ -269,8 +269,8 @@ static void a_record_goes_on(void **state)
             expected, sizeof expected,
             rest - LOST < LEAST_RECORD
                 ? "the heap dump record at 0x%zx has about %s too many: bytes were inserted, or the next header was lost"
-                : "the heap dump record at 0x%zx goes on for %s: a part in the middle was lost, with the header of the next "
-                  "record",
+                : "the heap dump record at 0x%zx ends %s before another begins: a part in the middle was lost, with the header "
+                  "of the next one",
             record - HEADER, size);
         if (begins_with(hint, "the heap dump record at ")) {
             assert_string_equal(hint, expected);

@@ -149,7 +149,7 @@ def test_what_people_read(tmp_path: Path) -> None:
     (tmp_path / "broken").write_bytes(data)
     out = run("--profile", "hotspot", "--no-stand-ins", "--repair", "copy", "broken", cwd=tmp_path).out
     assert "lost:\n    3 objects that were read, 75 bytes\n    at least 2 objects that others refer to\n" in out
-    assert "    3 of 8 java.lang.Object, 75 bytes (38 %)\n" in out
+    assert "    3 of 8 java.lang.Object (38 %), 75 bytes\n" in out
     assert "    the names of 1 class\n" in out
     found = repair_json(tmp_path, "broken", ("--profile", "hotspot", "--no-stand-ins"))
     assert found["lost_by_class"] == [{"class": "java.lang.Object", "objects": 3, "bytes": 75, "kept": 5}]
@@ -166,7 +166,7 @@ def test_the_ten_largest_classes_are_shown(tmp_path: Path) -> None:
     data = data[:31] + names + data[31:]
     (tmp_path / "broken").write_bytes(data)
     out = run("--repair", "copy", "broken", cwd=tmp_path).out
-    shown = [int(count) for count in re.findall(r"^    (\d+) of \d+ Class\d+, ", out, re.MULTILINE)]
+    shown = [int(count) for count in re.findall(r"^    (\d+) of \d+ Class\d+ \(", out, re.MULTILINE)]
     lost = sorted((min(n, 8) for n in range(1, 15)), reverse=True)
     assert shown == lost[:10]
     assert "    and objects of 4 other classes\n" in out

@@ -237,10 +237,10 @@ static const char *describe_gap(struct engine *e)
         snprintf(hint, HPROF_HINT_SIZE, "about %s %s missing in the heap dump record at 0x%llx: a part in the middle was lost",
                  size, verb, at);
     else if (extra > e->run.sum.skipped && extra >= LEAST_RECORD) /* most of them are sub-records */
-        snprintf(
-            hint, HPROF_HINT_SIZE,
-            "the heap dump record at 0x%llx goes on for %s: a part in the middle was lost, with the header of the next record",
-            at, size);
+        snprintf(hint, HPROF_HINT_SIZE,
+                 "the heap dump record at 0x%llx ends %s before another begins: a part in the middle was lost, with the header "
+                 "of the next one",
+                 at, size);
     else if (extra && !has_lost_more(e))
         snprintf(hint, HPROF_HINT_SIZE,
                  "the heap dump record at 0x%llx has about %s too many: bytes were inserted, or the next header was lost", at,
