@@ -356,6 +356,21 @@ def test_roots_after_the_declared_end_are_read(tmp_path: Path) -> None:
         assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), (seed, n, s, loss)
 
 
+@pytest.mark.parametrize("name", any_one(("agent8", "jdk17", "jdk28", "sa17", "sa28")))
+def test_damage_among_the_last_roots_costs_few_of_them(name: str, tmp_path: Path) -> None:
+    """They are much alike, so that wrong ones follow bytes that are missing or too many, up to the end of their record."""
+    original = read(gold.read(SOURCE, name))
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    roots = [s for s in original.heap if original.data[s.at] in ROOTS][-100:]
+    for draw in range(6):
+        s = dice.choice(roots)
+        at = dice.randrange(s.at, s.end)
+        damage = Damage(at, at + 1, b"", "a byte missing") if draw % 2 else Damage(at, at, dice.randbytes(3), "3 bytes inserted")
+        loss = repair(original, [damage], tmp_path)
+        assert (loss.status, loss.new) == (0, 0) and loss.beyond <= 3, (seed, damage, loss)
+
+
 def test_an_erased_page_among_records_is_no_row_of_roots(original: Original, tmp_path: Path) -> None:
     """The bytes of flash memory that was erased are 0xff. So are the tag of ROOT_UNKNOWN, and the ID after it."""
     seed = random.SystemRandom().randrange(1 << 32)

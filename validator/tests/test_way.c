@@ -13,8 +13,8 @@
 
 enum {
     DRAWS = 4000,
-    TO_END = 32,       /* bits of a chain of sub-records that ends with its record, or where records begin */
-    OUT_OF_SIGHT = 64, /* of one of either kind; of sub-records also WITH_DUMP */
+    TO_END = 32,       /* bits of a chain of sub-records that ends with its record or the dump, or where records begin */
+    OUT_OF_SIGHT = 64, /* of one of either kind */
     RECORDS = 96,      /* of a chain of records */
     END_OF_DUMP = 32,  /* that the end of the dump gives */
     JUNK_MOST = 40
@@ -85,7 +85,7 @@ static void assert_found(const struct drawn *d, enum way_kind kind, uint64_t at)
 
 static void a_chain_of_sub_records_leads_on_by_its_bits_and_its_end(void **state)
 {
-    static const unsigned wanted[] = {TO_END, OUT_OF_SIGHT, CHAIN, OUT_OF_SIGHT};
+    static const unsigned wanted[] = {TO_END, OUT_OF_SIGHT, CHAIN, TO_END};
     unsigned found[ENDINGS] = {0}, all[ENDINGS] = {0};
 
     (void)state;
@@ -169,10 +169,10 @@ static void sub_records_of_few_bits_lead_on_where_records_begin(void **state)
         put_records(&d.b, d.known, below(5), &records);
         see(&d, true);
         bits = all_bits(&records);
-        expected = all_bits(&d.chain) >= (records.count ? CHAIN : OUT_OF_SIGHT) ? WAY_SUBRECORD
-                   : !bits || bits + END_OF_DUMP < RECORDS                      ? WAY_NONE
-                   : all_bits(&d.chain) >= TO_END                               ? WAY_SUBRECORD
-                                                                                : WAY_RECORD;
+        expected = all_bits(&d.chain) >= (records.count ? CHAIN : TO_END) ? WAY_SUBRECORD
+                   : !bits || bits + END_OF_DUMP < RECORDS                ? WAY_NONE
+                   : all_bits(&d.chain) >= TO_END                         ? WAY_SUBRECORD
+                                                                          : WAY_RECORD;
         chance += !is_found(&d, expected, expected == WAY_RECORD ? records.items[0].at : d.chain.items[0].at);
         found[expected]++;
         end_draw(&d);
@@ -323,7 +323,7 @@ static void a_string_may_be_text(void **state)
     }
 }
 
-/* It has a chain of 96 bits, or of 128 if its end is in sight and no record follows; where it crosses the end of the dump, of 64
+/* It has a chain of 96 bits, or of 128 if its end is in sight and no record follows; where it crosses the end of the dump, of 32
  * bits up to there, and the time of the one before. */
 static void a_heap_dump_record_begins_with_a_chain(void **state)
 {
@@ -360,7 +360,7 @@ static void a_heap_dump_record_begins_with_a_chain(void **state)
         leads_on = how == FOLLOWED       ? bits >= TO_END
                    : how == DAMAGED      ? bits >= RECORDS
                    : how == NONE_FOLLOWS ? bits >= CHAIN
-                                         : bits >= OUT_OF_SIGHT && is_time_before;
+                                         : bits >= TO_END && is_time_before;
         if (bits >= CHAIN && !leads_on)
             assert_found(&d, WAY_SUBRECORD, body);
         d.sight.at += body - RECORD_HEADER_SIZE;

@@ -95,10 +95,10 @@ static bool names_nothing(struct file *file, const uint8_t *p)
         trace = get_u4(serial + 4);
         if (!trace ? !get_u4(serial) : file->traces.count && !keymap_get(&file->traces, trace, NULL))
             return true;
-        return threads && get_u4(serial) > threads;
+        return threads && get_u4(serial) / 2 > threads;
     case SUB_ROOT_JNI_LOCAL:
     case SUB_ROOT_JAVA_FRAME:
-        return threads && get_u4(serial) > threads;
+        return threads && get_u4(serial) / 2 > threads;
     default:
         return false;
     }

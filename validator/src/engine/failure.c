@@ -284,6 +284,8 @@ void report_truncated_header(struct engine *e, size_t n)
     else if (!report_lost_framing(e) && !end_was_reported(e))
         report_late(&e->ck, RULE_REC_001, SHAPE_ANY, e->position.record_at, "record header",
                     "a record header of 9 bytes, or the end of the file", "%zu bytes", n);
+    if (e->phantoms.end == e->position.record_at && resume_anywhere(e, e->position.record_at))
+        return;
     e->framing.truncated = e->framing.stopped = true;
 }
 

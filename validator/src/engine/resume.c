@@ -146,6 +146,20 @@ static enum way_kind go_back_to_records(struct engine *e, uint64_t failed_at, ui
     return kind;
 }
 
+/* Reading failed after a heap dump record that ends with roots that cannot be there: looks whether right ones begin among them. */
+static enum way_kind go_back_to_roots(struct engine *e, uint64_t failed_at, uint64_t *from)
+{
+    uint64_t end = UINT64_MAX;
+    enum way_kind kind;
+
+    if (e->phantoms.end != failed_at)
+        return WAY_NONE;
+    kind = go_back_to_way(e, failed_at, &end, from);
+    if (kind != WAY_NONE)
+        forget_from(e, *from);
+    return kind;
+}
+
 /* If reading failed in bytes that are there twice, what follows them: the input is where the second copy is passed; *from becomes
  * the first record that is left out with it. A sub-record may have failed that crosses the beginning of the copy. */
 static enum way_kind pass_doubled_records(struct engine *e, uint64_t failed_at, uint64_t *from)
@@ -308,6 +322,8 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     e->framing.second_header = false;
     if (kind == WAY_NONE)
         kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
+    if (kind == WAY_NONE && go_to(e, failed_at))
+        kind = go_back_to_roots(e, failed_at, &from);
     if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_to_way(e, &end, UINT64_MAX, UINT64_MAX);
     if (kind == WAY_NONE)

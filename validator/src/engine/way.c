@@ -8,9 +8,9 @@
 #include "format/tags.h"
 
 enum {
-    BITS_OF_CHAIN = 128,    /* of a chain that goes on */
-    BITS_TO_END = 32,       /* of a chain that leads to the end of the heap dump record, which is evidence too */
-    BITS_OUT_OF_SIGHT = 64, /* of a chain that leads out of sight; of sub-records, also of one that ends with the dump */
+    BITS_OF_CHAIN = 128, /* of a chain that goes on */
+    BITS_TO_END = 32,    /* of a chain that leads to the end of the heap dump record, or of the dump, which is evidence too */
+    BITS_OUT_OF_SIGHT = 64, /* of a chain that leads out of sight */
     BITS_OF_RECORDS = 96,   /* of a chain of records */
     BITS_RECORD = 36,       /* a tag and the right length */
     BITS_STRING = 12,       /* a tag and a length that a string may have */
@@ -125,10 +125,10 @@ static bool subrecords_lead_on(struct tries *t, uint64_t at, unsigned wanted)
 
         if (s->is_doubt && s->past && at >= s->past && bits < wanted)
             return false;
-        if (at == s->end)
+        if (at == s->end || (at >= sight->size && sight->ended))
             return at > start && bits >= BITS_TO_END && s->past <= at;
         if (at >= sight->size)
-            return bits >= BITS_OUT_OF_SIGHT && is_past; /* or it ends with the dump */
+            return bits >= BITS_OUT_OF_SIGHT && is_past;
         if (t->left < 0 || (bits < wanted && is_no_class(s, at)))
             return false;
         step = step_over(t, at, &size);

@@ -151,7 +151,8 @@ unsigned transfer_of(const uint8_t *p, size_t n)
 
     if (find_file_kind(p, n).name) /* no dump, and text may be as it was written */
         return 0;
-    changes = ((is_gzip || is_dump) && line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) | (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
+    changes = ((is_gzip || is_dump) && line_ends_were_changed(p, n) ? HPROF_TRANSFER_CRLF : 0) |
+              (is_latin1_in_utf8(p, n) ? HPROF_TRANSFER_LATIN1 : 0) |
               (is_known && !has_high_byte(p, n) ? loss_of_high_bytes(p, n) : 0);
     return changes && is_gzip ? changes | HPROF_TRANSFER_GZIP : changes;
 }
