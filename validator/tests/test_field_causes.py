@@ -213,6 +213,20 @@ def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path
     assert found.endswith(" KB before another begins: a part in the middle was lost, with the header of the next one")
 
 
+@pytest.mark.parametrize("rest", ["text", "an older dump", "pieces"])
+def test_bytes_after_the_end_of_a_damaged_dump_are_named(rest: str, tmp_path: Path) -> None:
+    """Zeros in them, or what their first bytes say of a length, are not the cause."""
+    data = read("jdk17")
+    tag = random.SystemRandom().choice(losses.read(data).records[1000:9000]).at
+    wrong = data[:tag] + b"\x7f" + data[tag + 1 :]
+    if rest == "pieces":  # as 1, 10, 2 sorts them
+        third = len(data) // 3
+        wrong = data[:third] + data[2 * third :] + data[third : 2 * third]
+    else:
+        wrong += b"connection reset by peer\n" if rest == "text" else data[-50000:]
+    assert hint(wrong, tmp_path).startswith("bytes follow the end of the dump, which is damaged, too: ")
+
+
 def test_a_wrong_length_is_no_missing_part(tmp_path: Path) -> None:
     """Nothing in the record is wrong: its length is."""
     data = read("jdk17")

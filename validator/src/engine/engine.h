@@ -52,6 +52,7 @@ struct framing {
     bool failed;              /* because of something other than an early end */
     bool second_header;       /* a header is where a record should be: two files were joined */
     uint64_t zeros_at;        /* zeros are where a record or a sub-record should be; 0 for none */
+    bool appended;            /* reading failed at the end of the dump */
     uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END, or of a dump of which all data was inflated; 0 for none */
     uint64_t heap_until;      /* the end of the latest HEAP_DUMP that ends where its length says; 0 for none */
     uint64_t before_segments; /* a HEAP_DUMP that segments follow directly: it may be one of them; 0 for none */

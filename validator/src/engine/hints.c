@@ -387,6 +387,10 @@ const char *choose_hint(struct engine *e)
         return describe_wrong_tag(e);
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)
         return "bytes follow the end of the dump: something was appended to it, or it was written over a longer file";
+    if (e->framing.appended)
+        return "bytes follow the end of the dump, which is damaged, too: pieces were joined in the wrong order, or something "
+               "was "
+               "appended to it";
     if (is_malformed && e->framing.heap_until && e->run.sum.sound_until == e->framing.heap_until)
         return "no whole record follows the last heap dump: the dump was truncated there, something was appended to it, or its "
                "length is wrong";

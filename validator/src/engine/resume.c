@@ -317,6 +317,7 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     lose_definitions(e, MAY_DEFINE_ALL);
     kind = pass_doubled_records(e, failed_at, &from);
     /* What follows is another dump, or the rest of one: its objects are of another heap dump. */
+    e->framing.appended |= kind == WAY_NONE && failed_at == e->framing.complete_until;
     if (kind == WAY_NONE && (e->framing.second_header || failed_at == e->framing.complete_until))
         return false;
     e->framing.second_header = false;

@@ -153,6 +153,25 @@ static int read_joined(struct hprof_reader *r, size_t first)
     return 1;
 }
 
+/* Nothing is skipped: items of another kind follow. */
+static bool is_empty(struct jump jump)
+{
+    return jump.from == jump.to && jump.failed;
+}
+
+/* After a jump: sub-records follow, up to the end of their record, or a record. */
+static void enter_after(struct hprof_reader *r, const struct jump *jump)
+{
+    if (jump->heap_end <= jump->to) {
+        r->next.heap_end = 0;
+        return;
+    }
+    r->next.heap_record = r->next.heap_end ? r->next.heap_record : 0;
+    r->next.heap_end = jump->heap_end;
+    if (!r->next.heap_dump)
+        r->next.heap_dump = r->next.begun = 1;
+}
+
 /* The check did not go on at the end of an item. 0 if this is no item, and only the context changes. */
 static int follow_jump(struct hprof_reader *r, size_t index)
 {
@@ -172,16 +191,8 @@ static int follow_jump(struct hprof_reader *r, size_t index)
     }
     if (size)
         result = read_damage(r, size, "malformed bytes, which were skipped");
-    if (jump.to == UINT64_MAX)
-        return result;
-    if (jump.heap_end > jump.to) {
-        r->next.heap_record = r->next.heap_end ? r->next.heap_record : 0;
-        r->next.heap_end = jump.heap_end;
-        if (!r->next.heap_dump)
-            r->next.heap_dump = r->next.begun = 1;
-    } else {
-        r->next.heap_end = 0;
-    }
+    if (jump.to != UINT64_MAX)
+        enter_after(r, &jump);
     return result;
 }
 
@@ -219,9 +230,12 @@ bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 {
     size_t jump;
 
+    bool jumps;
+
     drop_joined(r);
     r->next = *where;
-    return (jump_is_here(r, &jump) ? follow_jump(r, jump) : read_subrecord(r)) == 1 && r->item.kind == HPROF_ITEM_SUBRECORD;
+    jumps = jump_is_here(r, &jump) && !is_empty(jumps_at(&r->dump->jumps, jump));
+    return (jumps ? follow_jump(r, jump) : read_subrecord(r)) == 1 && r->item.kind == HPROF_ITEM_SUBRECORD;
 }
 
 /* ---- Records ---- */
@@ -324,8 +338,8 @@ int read_next(struct hprof_reader *r)
         if (jumps) {
             struct jump jump = jumps_at(&r->dump->jumps, index);
 
-            if (jump.from == jump.to && jump.failed) { /* the record of these sub-records ends here */
-                r->next.heap_end = 0;
+            if (is_empty(jump)) {
+                enter_after(r, &jump);
                 jumps = false;
             }
         }
