@@ -5,12 +5,13 @@ import os
 import random
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from gen_tool import SOURCE, VALIDATOR, dump
+from gen_tool import SOURCE, VALIDATOR, dump, run
 from other_ids import renumber
 from some_cases import SHARE, any_one, shortened, some
 
@@ -86,6 +87,28 @@ def test_more_than_a_million_objects_are_all_counted(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(dump("--shape=list", objects=700_000))
     kinds = report(tmp_path / "a", tmp_path / "a", "--by=content", "--rounds=1")["kinds"]
     assert sum(kinds[kind]["same"] for kind in ("instances", "object_arrays", "primitive_arrays")) == 700_000
+
+
+MEASURE = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.parametrize("jobs", any_one([1, 2, 16]))
+def test_an_object_takes_24_bytes_of_memory(jobs: int, tmp_path: Path) -> None:
+    """Where nearly all differs, so that all steps are taken. A small process measures it, because a child starts with the memory of
+    its parent."""
+    objects, constant = 4_000_000, 16 << 20
+    for name, seed in (("a", 1), ("b", 2)):
+        run("--load=map", f"--seed={seed}", f"--objects={objects}", "--output", tmp_path / name)
+    command = [TOOL, "--quiet", "--by=content", f"--jobs={jobs}", tmp_path / "a", tmp_path / "b"]
+    measured = subprocess.run([sys.executable, "-c", MEASURE, *command], check=True, capture_output=True, text=True)
+    status, memory = map(int, measured.stdout.split())
+    assert status == 1
+    assert memory <= 24 * 2 * objects + constant
 
 
 def test_without_rounds_a_changed_value_is_one_object(tmp_path: Path) -> None:

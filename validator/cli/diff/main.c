@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "content/content.h"
 #include "content/ignored.h"
@@ -36,6 +39,14 @@ struct options {
     unsigned jobs;
     size_t most;
 };
+
+/* By default, glibc keeps up to 64 MiB for each thread of what was freed. */
+static void give_freed_memory_back(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 18);
+#endif
+}
 
 static bool read_number(const char *option, uint64_t least, uint64_t most, uint64_t *value)
 {
@@ -305,6 +316,7 @@ int main(int argc, char **argv)
     const struct option_row *rows = option_rows(&count);
     int code;
 
+    give_freed_memory_back();
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

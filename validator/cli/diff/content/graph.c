@@ -294,15 +294,8 @@ static void find_map_tables(struct graph *graph)
 
 static void finish_digests(struct graph *graph)
 {
-    graph->locals = malloc((graph->count + (size_t)1) * sizeof *graph->locals);
-    if (graph->locals == NULL) {
-        out_of_memory(graph);
-        return;
-    }
-    for (uint32_t i = 0; i < graph->count; i++) {
+    for (uint32_t i = 0; i < graph->count; i++)
         graph->digests[i] = mix_two(graph->digests[i], graph_shape(graph, i)->key);
-        graph->locals[i] = (uint32_t)graph->digests[i];
-    }
 }
 
 bool graph_read(struct graph *graph, uint64_t number, unsigned ignored, uint64_t seed)
@@ -347,7 +340,6 @@ void graph_free(struct graph *graph)
     free(graph->shape_lows);
     free(graph->shape_highs);
     free(graph->digests);
-    free(graph->locals);
     free(graph->firsts);
     free(graph->references);
     free(graph->marks);

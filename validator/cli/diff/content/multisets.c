@@ -1,12 +1,14 @@
 /* Objects with the same digest are the same; what one dump has more of is counted by class. To take little memory, digests are
- * counted in parts by their first bits. */
+ * counted in parts, by bits that the rounds change: many objects hold the same themselves. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "content.h"
 #include "parallel.h"
 
-enum { PART_OBJECTS = 1 << 20, PARTS_MOST = 64, FIRST_CAPACITY = 1 << 12 };
+/* A thread reads all digests once for each of its parts. All tables at once take up to 6 bytes an object, however many threads
+ * there are: less than the digests of one dump, which rounds.c has no longer. */
+enum { PART_OBJECTS = 1 << 14, PARTS_A_THREAD = 16, FIRST_CAPACITY = 1 << 12 };
 
 struct counted {
     uint64_t digest;
@@ -143,7 +145,7 @@ static bool count_digests(struct counting *c, size_t part, struct part_counts *c
         const struct graph *graph = &c->content->graphs[side];
 
         for (uint32_t i = 0; i < graph->count; i++)
-            if ((graph->digests[i] >> 32) * c->parts >> 32 == part && !count_object(counts, graph, side, i))
+            if ((uint64_t)(uint32_t)(graph->digests[i] >> 8) * c->parts >> 32 == part && !count_object(counts, graph, side, i))
                 return false;
     }
     return true;
@@ -183,6 +185,7 @@ static void count_part(void *context, size_t part)
 void multisets_compare(struct content *content)
 {
     struct counting c = {.content = content};
+    const size_t threads = content->jobs < THREADS_MOST ? content->jobs : THREADS_MOST;
     size_t objects = content->graphs[0].count + (size_t)content->graphs[1].count;
 
     if (!make_groups(content)) {
@@ -190,8 +193,8 @@ void multisets_compare(struct content *content)
         return;
     }
     c.parts = objects / PART_OBJECTS + 1;
-    if (c.parts > PARTS_MOST)
-        c.parts = PARTS_MOST;
+    if (c.parts > PARTS_A_THREAD * threads)
+        c.parts = PARTS_A_THREAD * threads;
     if (pthread_mutex_init(&c.lock, NULL) != 0) {
         content->out_of_memory = true;
         return;

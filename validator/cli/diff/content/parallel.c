@@ -3,8 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS_MOST = 64 };
-
 struct sharing {
     atomic_size_t next;
     size_t count;
@@ -29,7 +27,7 @@ void parallel(unsigned jobs, size_t count, void (*work)(void *context, size_t pa
     pthread_t threads[THREADS_MOST];
     unsigned made = 0;
 
-    while (made + 1 < jobs && made + 1 < count && made < THREADS_MOST &&
+    while (made + 1 < jobs && made + 1 < count && made + 1 < THREADS_MOST &&
            pthread_create(&threads[made], NULL, take_parts, &sharing) == 0)
         made++;
     take_parts(&sharing);

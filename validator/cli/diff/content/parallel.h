@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
-/* Calls `work` for the parts 0 to count - 1, on at most `jobs` threads, and returns when all are done. */
+enum { THREADS_MOST = 64 };
+
+/* Calls `work` for the parts 0 to count - 1, on at most `jobs` and THREADS_MOST threads, and returns when all are done. */
 void parallel(unsigned jobs, size_t count, void (*work)(void *context, size_t part), void *context);
 
 #endif

@@ -1,4 +1,5 @@
-/* Digest k of an object has its digest k - 1, and the digests k - 1 of what it refers to. */
+/* Digest k of an object has its digest k - 1, and the digests k - 1 of what it refers to. What it holds itself stays in the
+ * digest, so that walk.c need not keep it beside: 4 bytes an object. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ static void digest_part(void *context, size_t part)
             sum = add_fields(graph, shape, references);
         }
         references += count;
-        round->next[i] = mix_two(graph->digests[i], sum);
+        round->next[i] = (graph->digests[i] & OWN_BITS) | (mix_two(graph->digests[i], sum) & ~OWN_BITS);
     }
 }
 

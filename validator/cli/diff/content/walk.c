@@ -42,7 +42,7 @@ static void visit(struct walking *w, uint32_t a, uint32_t b)
     struct content *content = w->content;
 
     w->parent = a;
-    w->differs = content->graphs[0].locals[a] != content->graphs[1].locals[b];
+    w->differs = ((content->graphs[0].digests[a] ^ content->graphs[1].digests[b]) & OWN_BITS) != 0;
     children_each(content, a, b, see_child, w);
     content->pairs_found += w->differs;
     if (w->differs && content->pair_count < content->most)
