@@ -104,7 +104,7 @@ def test_an_object_takes_24_bytes_of_memory(jobs: int, tmp_path: Path) -> None:
     objects, constant = 4_000_000, 16 << 20
     for name, seed in (("a", 1), ("b", 2)):
         run("--load=map", f"--seed={seed}", f"--objects={objects}", "--output", tmp_path / name)
-    command = [TOOL, "--quiet", "--by=content", f"--jobs={jobs}", tmp_path / "a", tmp_path / "b"]
+    command = [TOOL, "--quiet", "--by=content", f"--jobs={jobs}", str(tmp_path / "a"), str(tmp_path / "b")]
     measured = subprocess.run([sys.executable, "-c", MEASURE, *command], check=True, capture_output=True, text=True)
     status, memory = map(int, measured.stdout.split())
     assert status == 1
