@@ -8,7 +8,7 @@
 
 /* A thread reads all digests once for each of its parts. All tables at once take up to 6 bytes an object, however many threads
  * there are: less than the digests of one dump, which rounds.c has no longer. */
-enum { PART_OBJECTS = 1 << 14, PARTS_A_THREAD = 16, FIRST_CAPACITY = 1 << 12 };
+enum { PART_OBJECTS = 1 << 14, PARTS_A_THREAD = 16, FIRST_CAPACITY = 1 << 12, AHEAD = 16 };
 
 struct counted {
     uint64_t digest;
@@ -139,13 +139,31 @@ static bool count_object(struct part_counts *counts, const struct graph *graph, 
     return true;
 }
 
+static void fetch_place(const struct part_counts *counts, uint64_t digest)
+{
+    if (counts->capacity > 0)
+        __builtin_prefetch(&counts->at[(size_t)digest & (counts->capacity - 1)], 1);
+}
+
+/* An object is counted some objects after its place was asked for: it comes from memory meanwhile. */
 static bool count_digests(struct counting *c, size_t part, struct part_counts *counts)
 {
+    uint32_t ahead[AHEAD];
+
     for (unsigned side = 0; side < SIDES; side++) {
         const struct graph *graph = &c->content->graphs[side];
+        size_t n = 0;
 
-        for (uint32_t i = 0; i < graph->count; i++)
-            if ((uint64_t)(uint32_t)(graph->digests[i] >> 8) * c->parts >> 32 == part && !count_object(counts, graph, side, i))
+        for (uint32_t i = 0; i < graph->count; i++) {
+            if ((uint64_t)(uint32_t)(graph->digests[i] >> 8) * c->parts >> 32 != part)
+                continue;
+            fetch_place(counts, graph->digests[i]);
+            if (n >= AHEAD && !count_object(counts, graph, side, ahead[n % AHEAD]))
+                return false;
+            ahead[n++ % AHEAD] = i;
+        }
+        for (size_t k = n > AHEAD ? n - AHEAD : 0; k < n; k++)
+            if (!count_object(counts, graph, side, ahead[k % AHEAD]))
                 return false;
     }
     return true;
