@@ -97,6 +97,7 @@ print(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024)
 """
 
 
+@pytest.mark.skipif("HPROF_SLOW" in os.environ, reason="the sanitizer's own memory")
 @pytest.mark.parametrize("jobs", any_one([1, 2, 16]))
 def test_an_object_takes_24_bytes_of_memory(jobs: int, tmp_path: Path) -> None:
     """Where nearly all differs, so that all steps are taken. A small process measures it, because a child starts with the memory of
