@@ -165,15 +165,15 @@ static const char *refusing_readers(const struct hprof_repair_result *repair)
 {
     if (repair->stand_in_classes + repair->stand_in_names == 0)
         return NULL;
+    if (repair->lacks_system && repair->lacks_class)
+        return "no class is java.lang.System or java.lang.Class any more; VisualVM, which needs the one, and MAT, which needs "
+               "the other, refuse the copy; VisualVM's heap library and Shark open it";
     if (repair->lacks_system)
-        return repair->lacks_class ? "no class is java.lang.System or java.lang.Class any more; VisualVM, which needs the one, "
-                                     "and MAT, which needs the "
-                                     "other, refuse the copy; VisualVM's heap library and Shark open it"
-                                   : "no class is java.lang.System any more, which VisualVM needs: it refuses the copy; its "
-                                     "heap library, MAT and "
-                                     "Shark open it";
+        return "no class is java.lang.System any more, which VisualVM needs: it refuses the copy; its heap library, MAT and "
+               "Shark open it";
     return repair->lacks_class
-               ? "no class is java.lang.Class any more, which MAT needs: it refuses the copy; VisualVM and Shark open it"
+               ? "no class is java.lang.Class any more, which MAT needs: it refuses the copy; VisualVM and Shark "
+                 "open it"
                : NULL;
 }
 

@@ -217,7 +217,8 @@ def test_a_part_that_is_lost_with_a_record_header_is_not_inserted(tmp_path: Path
 def test_bytes_after_the_end_of_a_damaged_dump_are_named(rest: str, tmp_path: Path) -> None:
     """Zeros in them, or what their first bytes say of a length, are not the cause."""
     data = read("jdk17")
-    tag = random.SystemRandom().choice(losses.read(data).records[1000:9000]).at
+    items = losses.read(data)
+    tag = random.SystemRandom().choice(items.records[1000:9000] + items.heap[1000:9000]).at
     wrong = data[:tag] + b"\x7f" + data[tag + 1 :]
     if rest == "pieces":  # as 1, 10, 2 sorts them
         third = len(data) // 3

@@ -445,10 +445,9 @@ struct hprof_repair_result {
     uint64_t gzip_headers_mended; /* gzip members of whose header one byte was wrong */
     uint64_t tags_mended;         /* HEAP_DUMPs among segments, which are HEAP_DUMP_SEGMENTs in the copy */
     bool is_part;                 /* `from` is a part of a dump: the header that was made is before its first byte */
-    bool lacks_system;            /* no class of the copy is named java.lang.System, which VisualVM needs; */
-    bool
-        lacks_class; /* or java.lang.Class, which MAT needs; known if there are stand-ins for classes or names, and on_class_loss
-                         is set */
+    /* Known if there are stand-ins for classes or names, and on_class_loss is set: no class of the copy has this name. */
+    bool lacks_system; /* java.lang.System, which VisualVM needs */
+    bool lacks_class;  /* java.lang.Class, which MAT needs */
 };
 
 static inline void hprof_repair_result_init(struct hprof_repair_result *result)

@@ -13,9 +13,15 @@ struct sight look_far(struct engine *e)
     return sight_of(e, WAY_SIGHT);
 }
 
+/* Whether the record at an offset in sight ends the heap dump: whatever follows it may be no record. */
+static bool is_heap_dump_end(const struct sight *s, uint64_t at)
+{
+    return s->size - at >= RECORD_HEADER_SIZE && s->at[at] == TAG_HEAP_DUMP_END && !get_u4(s->at + at + RECORD_LENGTH_AT);
+}
+
 bool end_is_credible(const struct sight *s, uint64_t end)
 {
-    return end <= s->size ? records_follow(s, end, 2) : !s->ended;
+    return end <= s->size ? records_follow(s, end, 2) || is_heap_dump_end(s, end) : !s->ended;
 }
 
 struct search search_in(struct engine *e, const struct sight *s, uint64_t end)

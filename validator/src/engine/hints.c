@@ -378,8 +378,7 @@ const char *choose_hint(struct engine *e)
     if (totals[RULE_GZ_002] || totals[RULE_GZ_003] || totals[RULE_GZ_004])
         return describe_damaged_member(e);
     if (e->garbage_after && end_is_there(e))
-        return "the dump is complete, and other bytes follow its gzip data: something was appended to it, or it was written "
-               "over a "
+        return "the dump is complete, and other bytes follow its gzip data: something was appended, or it was written over a "
                "longer file";
     if (e->framing.second_header)
         return "the header of another dump is where a record should be: two files were joined; check each by itself";
@@ -389,8 +388,7 @@ const char *choose_hint(struct engine *e)
         return "bytes follow the end of the dump: something was appended to it, or it was written over a longer file";
     if (e->framing.appended)
         return "bytes follow the end of the dump, which is damaged, too: pieces were joined in the wrong order, or something "
-               "was "
-               "appended to it";
+               "was appended";
     if (is_malformed && e->framing.heap_until && e->run.sum.sound_until == e->framing.heap_until)
         return "no whole record follows the last heap dump: the dump was truncated there, something was appended to it, or its "
                "length is wrong";
