@@ -267,9 +267,8 @@ ONE_FAULT: tuple[Kind, ...] = (
     missing,
     record_tag,
     record_length,
-    record_inserted,
-    record_missing,
 )
+IN_RECORDS: tuple[Kind, ...] = (record_inserted, record_missing)
 MANY_BYTES: tuple[Kind, ...] = (lost, zeroed, overwritten, doubled)
 
 
@@ -393,7 +392,7 @@ def main() -> None:
     parser.add_argument("dumps", nargs="+", type=Path)
     given = parser.parse_args()
     print(f"seed {given.seed}")
-    kinds = tuple(k for k in ONE_FAULT + MANY_BYTES if k.__name__.startswith(given.kind))
+    kinds = tuple(k for k in ONE_FAULT + IN_RECORDS + MANY_BYTES if k.__name__.startswith(given.kind))
     with tempfile.TemporaryDirectory() as folder:
         for path in given.dumps:
             o = read(path.read_bytes())

@@ -13,6 +13,7 @@ from losses import (
     CLASS,
     HEADER,
     HEAP_DUMP,
+    IN_RECORDS,
     INSTANCE,
     MANY_BYTES,
     OBJECTS,
@@ -28,8 +29,6 @@ from losses import (
     damaged,
     draws,
     read,
-    record_inserted,
-    record_missing,
     repair,
 )
 from some_cases import any_one
@@ -335,12 +334,12 @@ def test_a_class_with_the_tag_of_an_instance_is_no_object(original: Original, tm
 
 
 def test_a_damaged_record_costs_no_other(original: Original, tmp_path: Path) -> None:
-    """A byte that is missing makes the next record begin within it; of two records with one ID the damaged one is wrong. Of two
-    hundred draws one costs 65 bytes of UNLOAD_CLASS, which are very small."""
+    """A byte that is missing makes the next record begin within it; of two records with one ID the damaged one is wrong. Of forty
+    draws of the agent one changes the number of frames in a TRACE, which then leads to another record by chance."""
     seed = random.SystemRandom().randrange(1 << 32)
-    kinds = (record_inserted, record_missing)
-    losses = [(kind.__name__, damages, repair(original, damages, tmp_path)) for _, kind, damages in draws(original, kinds, 6, seed)]
-    assert sum(loss.record_bytes > 0 for *_, loss in losses) <= 1, (seed, losses)
+    hits = draws(original, IN_RECORDS, 6, seed)
+    losses = [(kind.__name__, damages, repair(original, damages, tmp_path)) for _, kind, damages in hits]
+    assert sum(loss.record_bytes > 0 for *_, loss in losses) <= 2, (seed, losses)
     assert all((loss.status, loss.beyond, loss.new) == (0, 0, 0) for *_, loss in losses), (seed, losses)
 
 
