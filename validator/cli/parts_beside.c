@@ -127,32 +127,44 @@ static bool ends_like_dump(const char *file)
     return is_read && end[0] == 0x2c && memcmp(end + LENGTH_AT, "\0\0\0\0", sizeof end - LENGTH_AT) == 0;
 }
 
-bool belongs_to_file(const char *part, char whole[PATH_MAX])
+/* Not a pipe, the bytes of which can be read only once. */
+static bool is_regular(const char *file)
+{
+    struct stat stat_of;
+
+    return stat(file, &stat_of) == 0 && S_ISREG(stat_of.st_mode);
+}
+
+/* Writes the name of the file beside a part of which it is one, by its own name; "" if there is none. */
+static bool find_whole(const char *part, char whole[PATH_MAX])
 {
     size_t length = part_stem(part);
 
+    whole[0] = '\0';
     if (length == 0 || length >= PATH_MAX)
         return false;
     memcpy(whole, part, length);
     whole[length] = '\0';
-    return begins_like_dump(whole) && !begins_like_dump(part) && !ends_like_dump(whole);
+    if (is_regular(whole))
+        return true;
+    whole[0] = '\0';
+    return false;
+}
+
+bool belongs_to_file(const char *part, char whole[PATH_MAX])
+{
+    return find_whole(part, whole) && begins_like_dump(whole) && !ends_like_dump(whole) && is_regular(part) &&
+           !begins_like_dump(part);
 }
 
 /* Writes a sentence about such a file, if that other one is beside it; and the name of that one, if a repair of it may take the
  * part. False if there is none. */
 static bool describe_part(const char *part, const struct hprof_summary *summary, char whole[PATH_MAX], char *to, size_t size)
 {
-    size_t length = part_stem(part), used;
-    struct stat stat_of;
+    size_t used;
 
-    if (length == 0 || length >= PATH_MAX)
+    if (!find_whole(part, whole))
         return false;
-    memcpy(whole, part, length);
-    whole[length] = '\0';
-    if (stat(whole, &stat_of) != 0 || !S_ISREG(stat_of.st_mode)) {
-        whole[0] = '\0';
-        return false;
-    }
     if (begins_like_dump(whole) && ends_like_dump(whole)) {
         used = add(to, size, 0, "this is a part of an earlier dump that was not finished: ");
         used = add(to, size, used, without_folder(whole));

@@ -171,10 +171,9 @@ static const char *refusing_readers(const struct hprof_repair_result *repair)
     if (repair->lacks_system)
         return "no class is java.lang.System any more, which VisualVM needs: it refuses the copy; its heap library, MAT and "
                "Shark open it";
-    return repair->lacks_class
-               ? "no class is java.lang.Class any more, which MAT needs: it refuses the copy; VisualVM and Shark "
-                 "open it"
-               : NULL;
+    if (repair->lacks_class)
+        return "no class is java.lang.Class any more, which MAT needs: it refuses the copy; VisualVM and Shark open it";
+    return NULL;
 }
 
 static void print_advice(FILE *out, size_t width, const char *advice)
@@ -190,7 +189,7 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
     bool has_no_root = is_damaged(repair) && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
-    const char *advice = reader_advice(repair), *state = state_of_classes(repair);
+    const char *advice = reader_advice(repair), *state = state_of_classes(repair), *readers = refusing_readers(repair);
     char count[NUMBER_SIZE], all[NUMBER_SIZE], refused[ADVICE_SIZE];
 
     if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
@@ -215,8 +214,8 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
                  "its heap library and Shark open it",
                  state);
         print_advice(out, width, refused);
-    } else if (refusing_readers(repair) != NULL) {
-        print_advice(out, width, refusing_readers(repair));
+    } else if (readers != NULL) {
+        print_advice(out, width, readers);
     }
     if (has_no_loaded_class(repair))
         print_advice(out, width, "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens");

@@ -235,6 +235,18 @@ def test_a_part_alone_is_repaired(way: str, tmp_path: Path) -> None:
         assert (done.status, done.err) == (1, expected)
 
 
+def test_a_pipe_with_the_name_of_a_part_is_read_once(tmp_path: Path) -> None:
+    """Whether it is a part is not asked of its first bytes, which would be lost."""
+    (tmp_path / "heap.hprof").write_bytes(VALID[:-9])
+    os.mkfifo(tmp_path / "heap.hprof.p0")
+    with subprocess.Popen(["sh", "-c", "cat > heap.hprof.p0"], cwd=tmp_path, stdin=subprocess.PIPE) as writer:
+        assert writer.stdin
+        writer.stdin.write(VALID)
+        writer.stdin.close()
+        done = run("--repair", "copy", "heap.hprof.p0", cwd=tmp_path)
+    assert (done.status, (tmp_path / "copy").read_bytes()) == (0, VALID)
+
+
 def test_an_empty_file_gives_no_copy(tmp_path: Path) -> None:
     divide(generate(tmp_path).read_bytes(), tmp_path)
     (tmp_path / "heap.hprof").write_bytes(b"")

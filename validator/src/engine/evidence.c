@@ -95,13 +95,14 @@ static bool names_nothing(struct file *file, const uint8_t *p)
         trace = get_u4(serial + 4);
         if (!trace ? !get_u4(serial) : file->traces.count && !keymap_get(&file->traces, trace, NULL))
             return true;
-        return threads && get_u4(serial) / 2 > threads;
+        break;
     case SUB_ROOT_JNI_LOCAL:
     case SUB_ROOT_JAVA_FRAME:
-        return threads && get_u4(serial) / 2 > threads;
+        break;
     default:
         return false;
     }
+    return threads && get_u4(serial) / 2 > threads;
 }
 
 /* A root: all that it has is an ID. An ID that is repeated is no evidence: the bytes may be a pattern. If they are all alike, they

@@ -310,15 +310,17 @@ bool resume_anywhere(struct engine *e, uint64_t from)
 {
     enum way_kind kind;
     uint64_t end = UINT64_MAX, failed_at = from;
+    bool is_after_end;
 
     if (e->run.memory.exhausted || e->in.error)
         return false;
     e->framing.recovering_at = from;
     lose_definitions(e, MAY_DEFINE_ALL);
     kind = pass_doubled_records(e, failed_at, &from);
+    is_after_end = kind == WAY_NONE && failed_at == e->framing.complete_until;
+    e->framing.appended |= is_after_end;
     /* What follows is another dump, or the rest of one: its objects are of another heap dump. */
-    e->framing.appended |= kind == WAY_NONE && failed_at == e->framing.complete_until;
-    if (kind == WAY_NONE && (e->framing.second_header || failed_at == e->framing.complete_until))
+    if (is_after_end || (kind == WAY_NONE && e->framing.second_header))
         return false;
     e->framing.second_header = false;
     if (kind == WAY_NONE)

@@ -229,7 +229,6 @@ static bool read_object(struct hprof_reader *r)
 bool read_subrecord_at(struct hprof_reader *r, const struct reading *where)
 {
     size_t jump;
-
     bool jumps;
 
     drop_joined(r);
