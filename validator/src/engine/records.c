@@ -276,7 +276,7 @@ static bool go_back_to_crossing(struct engine *e)
 static bool settle_cut_before(struct engine *e, const struct walk_item *header)
 {
     struct crossing_subrecord cut = e->cut;
-    uint64_t end = cut.record_end;
+    uint64_t end = cut.record_end, last;
     bool is_segment =
         cut.record_tag == TAG_HEAP_DUMP_SEGMENT && header->head == RECORD_HEADER_SIZE && header->tag == TAG_HEAP_DUMP_SEGMENT;
 
@@ -288,7 +288,8 @@ static bool settle_cut_before(struct engine *e, const struct walk_item *header)
         go_on_from(e, cut.at, cut.skipped_before);
     else
         go_on_from(e, e->in.offset, e->run.sum.skipped);
-    settle_crossing(e, e->in.offset > end && e->in.offset - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
+    last = input_can_go_anywhere(&e->in) ? input_file_size(&e->in) : e->in.offset; /* reading may go on shortly before it */
+    settle_crossing(e, last > end && last - end >= UINT64_C(1) << 32 ? RULE_REC_012 : RULE_REC_015);
     return false;
 }
 
