@@ -90,10 +90,10 @@ void doubt_elements(struct oracle *o, uint64_t tag_at, uint64_t size)
     }
 }
 
-/* Whether other items may begin in the body of the record at `at`. */
-static bool may_hold_items(const struct dump *d, uint64_t at)
+/* Whether other items may begin in the body of the record at `at`, were it of this length. */
+static bool may_hold_items(const struct dump *d, uint64_t at, uint64_t length)
 {
-    uint64_t begin = at + RECORD_HEADER_SIZE, length = u4(d, at + LENGTH_AT), left = d->size - begin;
+    uint64_t begin = at + RECORD_HEADER_SIZE, left = d->size - begin;
     uint64_t end = begin + (length < left ? length : left);
     for (uint64_t i = begin; i < end; i++) {
         uint64_t rest = d->size - i;
@@ -110,9 +110,10 @@ static bool may_hold_items(const struct dump *d, uint64_t at)
 static bool unknown_may_hold_items(const struct dump *d, uint64_t at)
 {
     while (at < d->size && d->size - at >= RECORD_HEADER_SIZE && !is_record_tag(u1(d, at))) {
-        if (may_hold_items(d, at))
+        uint64_t length = u4(d, at + LENGTH_AT);
+        if (may_hold_items(d, at, length))
             return true;
-        at += RECORD_HEADER_SIZE + u4(d, at + LENGTH_AT);
+        at += RECORD_HEADER_SIZE + length;
     }
     return false;
 }
@@ -138,6 +139,13 @@ void doubt_long_record(struct oracle *o, uint64_t at)
         doubt(o, at);
     if (tag == UTF8 && length >= LEAST && body_at < o->d->size && is_subrecord_tag(u1(o->d, body_at)))
         doubt(o, at);
-    if (unknown_may_hold_items(o->d, at) || (tag == UTF8 && may_be_no_string(o->d, at) && may_hold_items(o->d, at)))
+    if (unknown_may_hold_items(o->d, at) || (tag == UTF8 && may_be_no_string(o->d, at) && may_hold_items(o->d, at, length)))
         doubt(o, at);
+    if (is_record_tag(tag) && !is_heap_dump_record(tag) && !has_right_length(o->d, at)) {
+        uint64_t right = right_length_of_record(o->d, at);
+        if (right != UINT64_MAX && right > length)
+            length = right;
+        if (length >= LEAST && may_hold_items(o->d, at, length))
+            doubt(o, at);
+    }
 }

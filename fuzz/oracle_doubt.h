@@ -24,8 +24,8 @@ void doubt_long_instance(struct oracle *o, uint64_t tag_at);
 void doubt_elements(struct oracle *o, uint64_t tag_at, uint64_t size);
 
 /* M.2: other items may be sought within a long record whose length no count confirms, unless the whole dump is short. A long string
- * that begins with the tag of a sub-record may be a heap dump record. A string that is not UTF-8, or a record of unknown tag, may
- * be too long if other items begin within it. */
+ * that begins with the tag of a sub-record may be a heap dump record. A string that is not UTF-8, or a record of unknown tag
+ * or wrong length, may be too long if other items begin within it. */
 void doubt_long_record(struct oracle *o, uint64_t at);
 
 #endif

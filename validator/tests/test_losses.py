@@ -39,6 +39,7 @@ from hprof_conformance import gold
 GOLD = ("agent8", "jdk8", "jdk17", "jdk25", "sa17")
 MANY_MOST = 0.08  # share of the dump that 24 places may cost beyond themselves; 0.02 were measured
 ROOTS = {*range(1, 9), 0xFF}
+TRACE = 5
 SAME = ("missing_objects", "skipped", "hint", "counts", "errors", "warnings", "sound_until", "totals")
 DRAWS = int(os.environ.get("HPROF_DRAWS", "1"))  # ci/full has more
 
@@ -368,6 +369,31 @@ def test_damage_among_the_last_roots_costs_few_of_them(name: str, tmp_path: Path
         damage = Damage(at, at + 1, b"", "a byte missing") if draw % 2 else Damage(at, at, dice.randbytes(3), "3 bytes inserted")
         loss = repair(original, [damage], tmp_path)
         assert (loss.status, loss.new) == (0, 0) and loss.beyond <= 3, (seed, damage, loss)
+
+
+def leading_on_by_chance(o: Original) -> list[tuple[int, Damage]]:
+    """The tag of each record, and a byte of it without which its length or the number of its frames leads to a later record."""
+    found = []
+    starts = {s.at for s in [*o.records, *o.headers]}
+    for r in o.records:
+        for at in range(r.at + 5, min(r.end, r.at + RECORD_HEADER + 12)):
+            head = (o.data[r.at : at] + o.data[at + 1 : at + 30]).ljust(21)[:21]
+            tag, _, length = struct.unpack_from(">BII", head)
+            ends = {length, 12 + o.id_size * int.from_bytes(head[-4:], "big")} if tag == TRACE else {length}
+            if any(end + 9 != r.end - r.at - 1 and r.at + RECORD_HEADER + end + 1 in starts for end in ends):
+                found.append((tag, Damage(at, at + 1, b"", f"the byte at {at - r.at} of a record of tag {tag} missing")))
+    return found
+
+
+def test_a_record_that_leads_on_by_chance_costs_no_other(original: Original, tmp_path: Path) -> None:
+    """Unless they are fewer than the 256 bytes from which on a length is doubted that leads on."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    candidates = leading_on_by_chance(original)
+    for tag in sorted({tag for tag, _ in candidates}):
+        for damage in dice.sample(of_tag := [d for t, d in candidates if t == tag], min(3, len(of_tag))):
+            loss = repair(original, [damage], tmp_path)
+            assert (loss.status, loss.beyond, loss.new) == (0, 0, 0) and loss.record_bytes < 256, (seed, damage, loss)
 
 
 def test_an_erased_page_among_records_is_no_row_of_roots(original: Original, tmp_path: Path) -> None:

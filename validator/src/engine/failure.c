@@ -46,11 +46,13 @@ bool skip_body(struct engine *e)
     return false;
 }
 
-/* Whether other items begin within the present record: then it is too long, even if it leads to a record, as one length in thirty
- * does by chance. The input stays where it is: what is doubted must stay within reach. */
-static bool has_items_within(struct engine *e)
+enum { DOUBTED = 256 /* bytes: few records other than segments are as long */ };
+
+/* Whether other items begin within the present record, were it of this length: then that is too long, even if it leads to a record,
+ * as one length in thirty does by chance. The input stays where it is: what is doubted must stay within reach. */
+static bool has_items_within(struct engine *e, uint64_t length)
 {
-    uint64_t here = e->in.offset, length = e->position.record_length, until;
+    uint64_t here = e->in.offset, until;
     struct sight s;
     struct search search;
     struct way way;
@@ -88,14 +90,12 @@ static bool is_no_string(struct engine *e)
     if (may_be_text(&body, first, wanted) || utf8_valid(body.at + first, body.size - first) == body.size - first)
         return false;
     body = sight_beyond(e, length);
-    return records_follow(&body, length, 1) && has_items_within(e);
+    return records_follow(&body, length, 1) && has_items_within(e, length);
 }
 
 bool leave_too_long(struct engine *e)
 {
-    enum { LEAST = 256 }; /* bytes: few strings are as long, and a segment is */
-
-    if (!(e->position.record_length >= LEAST && holds_subrecords(e)) && !is_no_string(e))
+    if (!(e->position.record_length >= DOUBTED && holds_subrecords(e)) && !is_no_string(e))
         return false;
     end_sound_part(&e->run, e->position.record_at);
     leave_record(e);
@@ -184,7 +184,7 @@ void hold_unknown(struct engine *e)
     is_record = !are_zeros(e);
     if (was_heap_dump(e))
         return;
-    is_too_long = has_items_within(e);
+    is_too_long = has_items_within(e, e->position.record_length);
     if (!is_too_long && !skip_body(e))
         return;
     if (!e->framing.unknown.count)
@@ -357,6 +357,7 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
     uint64_t at = e->position.record_at, declared = e->position.record_length;
     struct sight body = sight_beyond(e, declared > right ? declared : right);
     enum resume resume = resume_after_record(&body, declared, right);
+    uint64_t length = resume == RESUME_AT_RIGHT ? right : declared;
 
     if ((resume == RESUME_NOWHERE || resume == RESUME_UNSEEN) && was_unfilled(e))
         return;
@@ -373,11 +374,12 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
         go_on_from(e, at, e->framing.skipped_before);
         return;
     }
-    if (resume == RESUME_AT_RIGHT) {
+    if ((resume == RESUME_UNSEEN && holds_subrecords(e)) ||
+        (resume != RESUME_NOWHERE && length >= DOUBTED && has_items_within(e, length))) {
+        resume = RESUME_NOWHERE;
+    } else if (resume == RESUME_AT_RIGHT) {
         jumps_note(&e->file.jumps, at, at + RECORD_HEADER_SIZE + right, 0, true);
         e->run.sum.skipped += input_skip(&e->in, right);
-    } else if (resume == RESUME_UNSEEN && (holds_subrecords(e) || has_items_within(e))) {
-        resume = RESUME_NOWHERE;
     } else if (!skip_body(e)) {
         return;
     }
