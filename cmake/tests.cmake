@@ -78,32 +78,41 @@ if(HPROF_GENERATOR)
 endif()
 list(TRANSFORM pytest_folders APPEND /test_*.py)
 file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest_folders})
-# Slow ones, of which no one counts lines: ci/test runs a part of their tests in each build (ci/parts.py). Of other slow ones, and of
-# almost all in builds with sanitizers, a part of the cases of each test (ci/some_cases.py): there each wrong option of hprof-gen, and
-# each kind of damage, reaches lines that no other does.
-set(in_parts "test_(agent|agent_live|reduce)$")
+# Of texts, packages and linking, of Python alone, and of the matrix: the same in every build.
+set(of_texts "test_(front|layers|install|manual|readme|samples|circles|gen_manual)")
+set(in_one_build "^(generator|validator)/python/|^conformance/|/${of_texts}\\.py$|/test_(spec|scripts)\\.py$")
+# Of the others ci/test runs a part of the tests in each build (ci/parts.py), and fewer of the slowest, of which no one counts lines.
+# Of slow ones, and of almost all in builds with sanitizers, also a part of the cases of each test (ci/some_cases.py). There each wrong
+# option of hprof-gen, and each kind of damage, reaches lines that no other does.
+set(slowest "test_(agent|agent_live|reduce)$")
 set(with_all_cases "test_(damage|gen_cli)$")
 set(with_some_cases
   answers ascii both causes corpus_validator damage diff_content digests disassembler field field_causes field_rows fit hostile like
   losses manifest parts quirks read redacted repair repair_losses reports serve stand_ins stats third_party threads twin)
 list(JOIN with_some_cases "|" with_some_cases)
 set(with_some_cases "^conformance\\.|\\.test_(${with_some_cases})$")
+set(slowest_one_in 2)
 if("HPROF_SLOW=1" IN_LIST test_environment)
   set(with_some_cases ".")
+  set(slowest_one_in 8)
 else()
   set(with_all_cases "^$")
 endif()
 foreach(file IN LISTS pytest_files)
   string(REGEX REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2" name ${file})
   set(plugins no:cacheprovider)
-  if(name MATCHES ${in_parts})
-    list(APPEND plugins -p parts)
+  set(environment ${test_environment})
+  if(name MATCHES ${slowest})
+    list(APPEND environment HPROF_ONE_IN=${slowest_one_in})
   elseif(name MATCHES ${with_some_cases} AND NOT name MATCHES ${with_all_cases})
     list(APPEND plugins -p some_cases)
   endif()
+  if(NOT file MATCHES ${in_one_build} AND NOT name MATCHES ${with_all_cases})
+    list(APPEND plugins -p parts)
+  endif()
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p ${plugins} ${file}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${test_environment}")
+  set_tests_properties(${name} PROPERTIES LABELS pytest TIMEOUT 1800 ENVIRONMENT "${environment}")
 endforeach()
 
 # Of the runner and the adapters of the matrix: the same in every build, too, and the slowest ones; ci/test has a step for them.
@@ -120,11 +129,10 @@ list(TRANSFORM python_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.
 set_property(TEST ${python_tests} APPEND PROPERTY LABELS python)
 
 # Of texts, packages and linking: sanitizers show nothing more in them.
-set_property(TEST validator.test_front validator.test_layers validator.test_install validator.test_manual validator.test_readme validator.test_samples
-  APPEND PROPERTY LABELS once)
-if(HPROF_GENERATOR)
-  set_property(TEST generator.test_circles generator.test_gen_manual APPEND PROPERTY LABELS once)
-endif()
+set(text_tests ${pytest_files})
+list(FILTER text_tests INCLUDE REGEX "/${of_texts}\\.py$")
+list(TRANSFORM text_tests REPLACE "^([a-z]+)/.*/(test_[a-z0-9_]+)\\.py$" "\\1.\\2")
+set_property(TEST ${text_tests} APPEND PROPERTY LABELS once)
 
 # Under the sanitizers in ci/full alone: these take long there, and reach the same lines as others, measure what sanitizers change, or
 # mostly wait for Python and Java.
