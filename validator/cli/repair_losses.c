@@ -7,7 +7,6 @@
 #include "wrap.h"
 
 enum {
-    ADVICE_SIZE = 256,
     INSTANCE = 0x21, /* the tags of sub-records that are objects, */
     OBJECT_ARRAY = 0x22,
     PRIMITIVE_ARRAY = 0x23,
@@ -144,15 +143,7 @@ static void print_objects(FILE *out, const struct hprof_repair_result *repair, c
         fprintf(out, "    and objects of %" PRIu64 " other classes\n", losses->count - losses->shown);
 }
 
-enum { LOAD_CLASS = 0x02, CLASS_DUMP = 0x20 };
-
-/* What is so of all classes: NULL if some are as they were. */
-static const char *state_of_classes(const struct hprof_repair_result *repair)
-{
-    if (repair->stand_in_classes > 0 && repair->stand_in_classes == repair->subrecords_out[CLASS_DUMP])
-        return "is left";
-    return repair->stand_in_loads > 0 && repair->stand_in_loads == repair->records_out[LOAD_CLASS] ? "has its name" : NULL;
-}
+enum { LOAD_CLASS = 0x02 };
 
 /* Without stand-ins nothing replaces the LOAD_CLASS records of a VM that was killed before they reached the disk. */
 static bool has_no_loaded_class(const struct hprof_repair_result *repair)
@@ -189,8 +180,8 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
     struct roots roots = count_roots_of(repair);
     uint64_t threads = count_threads(repair, false), kept_threads = count_threads(repair, true);
     bool has_no_root = is_damaged(repair) && roots.kept == 0 && count_kept_objects(repair) >= NEEDS_ROOTS;
-    const char *advice = reader_advice(repair), *state = state_of_classes(repair), *readers = refusing_readers(repair);
-    char count[NUMBER_SIZE], all[NUMBER_SIZE], refused[ADVICE_SIZE];
+    const char *advice = reader_advice(repair), *readers = refusing_readers(repair);
+    char count[NUMBER_SIZE], all[NUMBER_SIZE];
 
     if (losses->count > 0 || repair->missing_objects > 0 || roots.kept < roots.read || repair->classes_without_name > 0 ||
         repair->root_gaps > 0 || has_no_root || kept_threads < threads)
@@ -208,15 +199,8 @@ void print_losses(FILE *out, size_t width, const struct hprof_repair_result *rep
                 repair->classes_without_name == 1 ? "" : "es");
     if (advice != NULL)
         print_advice(out, width, advice);
-    if (state != NULL) {
-        snprintf(refused, sizeof refused,
-                 "no class %s; MAT, which needs java.lang.Class, refuses the copy, and VisualVM, which needs java.lang.System; "
-                 "its heap library and Shark open it",
-                 state);
-        print_advice(out, width, refused);
-    } else if (readers != NULL) {
+    if (readers != NULL)
         print_advice(out, width, readers);
-    }
     if (has_no_loaded_class(repair))
         print_advice(out, width, "no class has its name; VisualVM refuses the copy; repaired without --no-stand-ins, it opens");
 }
