@@ -52,8 +52,10 @@ bool check_subrecord(struct checker *ck, uint64_t size)
 
     report_wrong_instance(ck);
     if (ck->run->counted && (tag == SUB_INSTANCE_DUMP || tag == SUB_OBJECT_ARRAY_DUMP || tag == SUB_PRIMITIVE_ARRAY_DUMP)) {
+        uint16_t found = 0;
+
         counted_from(ck->run->counted, ck->in->offset, ck->file->id_size);
-        counted_object(ck->run->counted, (uint8_t)tag, ck->in->at, ck->in->offset, size, ck->file->id_size);
+        counted_object(ck->run->counted, (uint8_t)tag, ck->in->at, ck->in->offset, size, ck->file->id_size, &found);
         counted_until(ck->run->counted, ck->in->offset + size);
     }
     position->sub = ck->in->at;

@@ -234,6 +234,11 @@ HOT bool trace_is_plain(struct segment *s, const uint8_t *p, enum object_kind ki
     return is_known_trace(s, serial) || s->meet->trace(s, serial, kind, offset + 1 + form.id_size);
 }
 
+HOT struct hot_class *slot_of(const struct segment *s, const uint8_t *raw_id, const struct form form)
+{
+    return hot_slot(&s->hot, native_load(raw_id, form.id_size));
+}
+
 HOT bool is_class(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
 {
     return class->raw_id == raw_id && class->dump == s->dump;
@@ -263,14 +268,13 @@ HOT bool check_waiting_instance(struct segment *s, struct tally *t, const uint8_
 /* These check one sub-record whose head is complete and of which `left` bytes are available. They return the bytes it takes;
  * 0 if it is not plain. */
 
-HOT size_t check_plain_instance(struct segment *s, struct tally *t, struct batch *b, const uint8_t *p, size_t left,
-                                uint64_t offset, const struct form form)
+HOT size_t check_plain_instance(struct segment *s, struct tally *t, struct batch *b, const struct hot_class *class,
+                                const uint8_t *p, size_t left, uint64_t offset, const struct form form)
 {
     const size_t head = 1 + SIZE_OF(INSTANCE_DUMP, form.id_size);
     const uint8_t *raw_id_at = p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, form.id_size);
     uint64_t raw_id = native_load(raw_id_at, form.id_size);
     uint32_t bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, form.id_size));
-    const struct hot_class *class = hot_slot(&s->hot, raw_id);
     uint64_t references = 0;
 
     if (bytes > left - head)
@@ -308,14 +312,13 @@ HOT size_t check_plain_primitive_array(struct segment *s, struct tally *t, const
     return head + (size_t)bytes;
 }
 
-HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct batch *b, const uint8_t *p, size_t left,
-                                    uint64_t offset, const struct form form)
+HOT size_t check_plain_object_array(struct segment *s, struct tally *t, struct batch *b, const struct hot_class *class,
+                                    const uint8_t *p, size_t left, uint64_t offset, const struct form form)
 {
     const size_t head = 1 + SIZE_OF(OBJECT_ARRAY_DUMP, form.id_size);
     const uint8_t *raw_id_at = p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, form.id_size);
     uint64_t raw_id = native_load(raw_id_at, form.id_size), array_id = get_id(p + 1, form.id_size);
     size_t elements = get_u4(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, elements, form.id_size));
-    const struct hot_class *class = hot_slot(&s->hot, raw_id);
 
     if (elements > (left - head) / form.id_size ||
         !elements_are_plain(p + head, elements, form)) /* recovery may leave it out */
@@ -356,19 +359,23 @@ HOT size_t check_in_form(struct segment *s, const uint8_t *const start, size_t n
     while ((size_t)(end - p) >= (form.others ? primitive_head : longest)) {
         size_t left = (size_t)(end - p), size = 0;
         uint64_t at = offset + (uint64_t)(p - start);
+        struct hot_class *class;
+        uint16_t none = 0;
 
         if (*p == SUB_INSTANCE_DUMP && (!form.others || left >= instance_head)) {
-            size = check_plain_instance(s, &t, &b, p, left, at, form);
+            class = slot_of(s, p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, form.id_size), form);
+            size = check_plain_instance(s, &t, &b, class, p, left, at, form);
             if (counts && size)
-                counted_object(s->counted, SUB_INSTANCE_DUMP, p, at, size, form.id_size);
+                counted_object(s->counted, SUB_INSTANCE_DUMP, p, at, size, form.id_size, &class->counted);
         } else if (*p == SUB_PRIMITIVE_ARRAY_DUMP) {
             size = check_plain_primitive_array(s, &t, p, left, at, form);
             if (counts && size)
-                counted_object(s->counted, SUB_PRIMITIVE_ARRAY_DUMP, p, at, size, form.id_size);
+                counted_object(s->counted, SUB_PRIMITIVE_ARRAY_DUMP, p, at, size, form.id_size, &none);
         } else if (*p == SUB_OBJECT_ARRAY_DUMP && (!form.others || left >= array_head)) {
-            size = check_plain_object_array(s, &t, &b, p, left, at, form);
+            class = slot_of(s, p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, form.id_size), form);
+            size = check_plain_object_array(s, &t, &b, class, p, left, at, form);
             if (counts && size)
-                counted_object(s->counted, SUB_OBJECT_ARRAY_DUMP, p, at, size, form.id_size);
+                counted_object(s->counted, SUB_OBJECT_ARRAY_DUMP, p, at, size, form.id_size, &class->counted);
         }
         if (!size)
             break;

@@ -76,6 +76,7 @@ static void end_run(struct counted *c)
     if (c->run.size >= c->least)
         keep_run(c);
     memset(c->slots, 0, sizeof c->slots);
+    memset(c->classes, 0, c->run.class_count * sizeof *c->classes);
     memset(c->primitive, 0, sizeof c->primitive);
     c->run = (struct hprof_counted){.struct_size = sizeof c->run, .class_count = 1};
 }
@@ -94,6 +95,36 @@ void counted_end_run(struct counted *c, uint64_t offset, uint8_t tag)
     c->run.last_tag = tag;
     c->end = offset;
     counted_begin(c, offset);
+}
+
+static bool find(struct counted *c, uint64_t raw_id, uint8_t tag, uint16_t *found)
+{
+    size_t slot = (size_t)((raw_id * c->multiply) >> (64 - COUNTED_SLOTS_BITS));
+
+    for (unsigned i = 0; i < COUNTED_PROBES; i++, slot = (slot + 1) & ((1 << COUNTED_SLOTS_BITS) - 1)) {
+        *found = c->slots[slot];
+        if (!*found)
+            break;
+        if (c->classes[*found].class_id == raw_id && c->classes[*found].tag == tag)
+            return true;
+    }
+    if (*found || c->run.class_count == COUNTED_CLASSES)
+        return false;
+    *found = c->slots[slot] = (uint16_t)c->run.class_count++;
+    c->classes[*found] = (struct hprof_class_count){.class_id = raw_id, .tag = tag};
+    return true;
+}
+
+uint16_t counted_index(struct counted *c, uint64_t raw_id, uint8_t tag, uint64_t offset)
+{
+    uint16_t found;
+
+    if (!find(c, raw_id, tag, &found)) {
+        c->end = offset;
+        counted_begin(c, offset);
+        find(c, raw_id, tag, &found);
+    }
+    return found;
 }
 
 /* ---- All runs ---- */

@@ -64,32 +64,15 @@ static inline void counted_until(struct counted *c, uint64_t offset)
 /* An object that ends at an offset was the last one of its run. */
 void counted_end_run(struct counted *c, uint64_t offset, uint8_t tag);
 
-/* NULL if the run has no room for another class. */
-static inline struct hprof_class_count *counted_class(struct counted *c, uint64_t raw_id, uint8_t tag)
-{
-    size_t slot = (size_t)((raw_id * c->multiply) >> (64 - COUNTED_SLOTS_BITS));
-
-    for (unsigned i = 0; i < COUNTED_PROBES; i++, slot = (slot + 1) & ((1 << COUNTED_SLOTS_BITS) - 1)) {
-        struct hprof_class_count *class = &c->classes[c->slots[slot]];
-
-        if (__builtin_expect(class->class_id == raw_id && class->tag == tag, 1))
-            return class;
-        if (c->slots[slot])
-            continue;
-        if (c->run.class_count == COUNTED_CLASSES)
-            return NULL;
-        c->slots[slot] = (uint16_t)c->run.class_count;
-        class = &c->classes[c->run.class_count++];
-        *class = (struct hprof_class_count){.class_id = raw_id, .tag = tag};
-        return class;
-    }
-    return NULL;
-}
+/* Where the present run counts a class, which begins a run if this one has no room for another class. `offset` is where the run
+ * would end. */
+uint16_t counted_index(struct counted *c, uint64_t raw_id, uint8_t tag, uint64_t offset);
 
 /* The instance or array at p, with its tag, which follows the last one. Its head is complete. Inline, because it is part of the
- * hottest loop, which passes a constant as the tag. */
+ * hottest loop, which passes a constant as the tag. `found` is where an object of its class was counted last. */
 static inline __attribute__((always_inline)) void counted_object(struct counted *c, uint8_t tag, const uint8_t *p,
-                                                                 uint64_t offset, uint64_t size, const unsigned id_size)
+                                                                 uint64_t offset, uint64_t size, const unsigned id_size,
+                                                                 uint16_t *found)
 {
     uint64_t id = get_id(p + 1, id_size);
     struct hprof_class_count *class;
@@ -99,12 +82,12 @@ static inline __attribute__((always_inline)) void counted_object(struct counted 
     } else {
         size_t at = 1 + (tag == SUB_INSTANCE_DUMP ? OFFSET_OF(INSTANCE_DUMP, class_id, id_size)
                                                   : OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id_size));
+        uint64_t raw_id = native_load(p + at, id_size);
 
-        class = counted_class(c, native_load(p + at, id_size), tag);
-        if (__builtin_expect(!class, 0)) {
-            c->end = offset;
-            counted_begin(c, offset);
-            class = counted_class(c, native_load(p + at, id_size), tag);
+        class = &c->classes[*found];
+        if (__builtin_expect(class->class_id != raw_id || class->tag != tag, 0)) {
+            *found = counted_index(c, raw_id, tag, offset);
+            class = &c->classes[*found];
         }
     }
     class->number++;

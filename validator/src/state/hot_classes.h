@@ -5,7 +5,7 @@
 
 #include "state/classes.h"
 
-enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 22 };
+enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 20 };
 
 enum hot_kind {
     HOT_INSTANCES,
@@ -22,6 +22,7 @@ struct hot_class {
     uint8_t booleans;   /* booleans follow */
     uint8_t kind;       /* enum hot_kind */
     bool is_wide;       /* it has more fields, or its instances are noted */
+    uint16_t counted;   /* where counted.h found it last */
     union {
         uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
         struct {
