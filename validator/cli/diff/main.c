@@ -23,7 +23,15 @@
 #include "which.h"
 
 enum { SAME, DIFFERENT, TROUBLE };
-enum { HELP_WIDTH = 80, DIFFERENCES_SHOWN = 10, DIFFERENCES_MOST = 10000, JOBS_MOST = 1024, COUNTED_WITHIN = 1 << 20 };
+enum {
+    HELP_WIDTH = 80,
+    DIFFERENCES_SHOWN = 10,
+    DIFFERENCES_MOST = 10000,
+    JOBS_MOST = 1024,
+    /* Much more than a heap dump segment of HotSpot (1 MB), with which a run of objects ends, too: few runs end within a segment,
+     * where those of a file with other offsets end at other objects. */
+    COUNTED_WITHIN = 16 << 20
+};
 
 const char program_name[] = "hprof-diff";
 
