@@ -1,4 +1,4 @@
-"""The files that ci/release makes work on a machine that has nothing else, and so do the steps of the Dockerfile.
+"""The files that ci/release makes work on a machine that has nothing else.
 
 ci/full runs this as root, with HPROF_RELEASE naming the folder of the files.
 """
@@ -196,44 +196,3 @@ def test_demo(bare: Root) -> None:
     lines = root.shell(script, folder=f"/tmp/hprof-{VERSION}").splitlines()
     assert len(lines) <= 25
     assert [line.split()[1] for line in lines if line.startswith("$ ")] == ["hprof-validate"] * 3
-
-
-# ---- The Dockerfile --------------------------------------------------------------------------------------------------
-
-
-def instructions() -> list[tuple[str, str]]:
-    lines = [line for line in (SOURCE / "Dockerfile").read_text().splitlines() if not line.startswith("#")]
-    joined = "\n".join(lines).replace("\\\n", " ").splitlines()
-    return [(name, words.strip()) for name, _, words in (line.partition(" ") for line in joined) if name]
-
-
-def test_dockerfile(bare: Root) -> None:
-    """Its steps, each in a copy of the bare system."""
-    stages: dict[str, Root] = {}
-    root, folder, user, entry = bare, "/", "root", [""]
-    for name, words in instructions():
-        match name, words.split():
-            case "FROM", [image, *alias]:
-                assert image.startswith("debian:")
-                root, folder, user = bare.copy(f"stage{len(stages)}"), "/", "root"
-                stages[alias[1] if alias else "final"] = root
-            case "COPY", [".", target]:
-                (root.folder / target[1:]).mkdir()
-                run("tar", "--extract", "--file", the(f"hprof-{VERSION}.tar.gz"), "--directory", root.folder / "tmp")
-                run("cp", "--archive", f"{root.folder}/tmp/hprof-{VERSION}/.", root.folder / target[1:])
-            case "COPY", [stage, source, target]:
-                origin = stages[stage.removeprefix("--from=")]
-                run("cp", "--archive", origin.folder / source[1:], root.folder / target[1:])
-            case "WORKDIR", [folder]:
-                (root.folder / folder[1:]).mkdir(exist_ok=True)
-            case "RUN", _:
-                root.shell(f"mount -t proc proc /proc\ntrap 'umount /proc' EXIT\n{words}", folder)
-            case "USER", [user]:
-                pass
-            case "ENTRYPOINT", _:
-                entry = json.loads(words)
-            case _:
-                raise AssertionError(f"the Dockerfile has a step that this test cannot do: {name} {words}")
-    shutil.copy(SOURCE / "corpus/valid/all-roots-102-id8.hprof", root.folder / folder[1:])
-    assert "valid" in root.shell(shlex.join([*entry, "all-roots-102-id8.hprof"]), folder, user)
-    assert root.shell("hprof-gen --objects 10 | wc --bytes", folder, user).strip() != "0"
