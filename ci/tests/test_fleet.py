@@ -29,6 +29,7 @@ from typing import Any
 
 import boto3
 import dask
+import kubernetes_validate
 import pyarrow.parquet
 import pytest
 import yaml
@@ -520,3 +521,7 @@ def test_the_example_for_kubernetes() -> None:
     assert address in of_workers["command"]
     images = {one["spec"]["template"]["spec"]["containers"][0]["image"] for one in documents[1:]}
     assert len(images) == 1
+    # By the schemas of the first version in which podFailurePolicy is stable, and of the last one that the package has.
+    for version in ("1.31", kubernetes_validate.latest_version()):
+        for one in documents:
+            kubernetes_validate.validate(one, version, strict=True)
