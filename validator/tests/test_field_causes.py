@@ -15,7 +15,7 @@ import losses
 import pytest
 from some_cases import any_one
 from test_field import HEAPS, WIDTHS, check, check_pipe, objects, read, record_offsets
-from tool import run
+from tool import TOOL, run
 
 DRAWS = int(os.environ.get("HPROF_DRAWS", "3"))
 REAL = ["jdk8", "jdk11", "jdk17", "jdk25"]  # they end with HEAP_DUMP_END
@@ -269,9 +269,18 @@ def test_damaged_text_of_strings_costs_no_class_object_or_root(tmp_path: Path) -
 
 def test_zeros_in_place_of_the_header_are_named(tmp_path: Path) -> None:
     data = read("jdk17")
-    for size in (31, 512, 4096):
-        (one,) = check(bytes(size) + data[size:], tmp_path)["findings"]
+    for size in (31, 512, 4096, 1 << 16, 1 << 20, 16 << 20, 18 << 20):
+        found = check(bytes(size) + data[min(size, 1 << 20) :], tmp_path)
+        (one,) = found["findings"]
         assert one["found"].startswith("zeros in place of the header")
+        follows = "the header is damaged, or the beginning was lost, and the dump follows"
+        assert found["hint"] == (follows if size <= 16 << 20 else None), size  # zeros may never end
+
+
+def test_zeros_without_end_are_no_dump() -> None:
+    with Path("/dev/zero").open("rb") as zeros:
+        done = subprocess.run([TOOL, "-"], stdin=zeros, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout.count("not an HPROF dump: zeros in place of the header")) == (1, 1)
 
 
 def test_a_dump_that_ends_before_its_heap_dump_has_a_cause(tmp_path: Path) -> None:

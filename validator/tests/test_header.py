@@ -1,8 +1,10 @@
 """Files that are not dumps: the finding names the kind of the file."""
 
 import base64
+import binascii
 import gzip
 import io
+import quopri
 import re
 import struct
 import subprocess
@@ -39,9 +41,9 @@ JSON = "JSON: perhaps an error message saved in place of the dump"
 
 # The first bytes of such files, longer than the validator needs, and the kind that it names.
 KINDS = {
-    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file: unpack it first"),
-    "lz4": (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file: decompress it first"),
-    "lz4-legacy": (b"\x02\x21\x4c\x18\x10\x00\x00\x00", "an lz4 file: decompress it first"),
+    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04", "a 7z file: '7z x' unpacks it"),
+    "lz4": (b"\x04\x22\x4d\x18\x64\x40", "an lz4 file: 'lz4 -dc' decompresses it"),
+    "lz4-legacy": (b"\x02\x21\x4c\x18\x10\x00\x00\x00", "an lz4 file: 'lz4 -dc' decompresses it"),
     "zlib-1": (b"\x78\x01\x00\x00", "zlib data: inflate it first"),
     "zlib-2": (b"\x78\x5e\x00\x00", "zlib data: inflate it first"),
     "zlib-6": (b"\x78\x9c\x00\x00", "zlib data: inflate it first"),
@@ -68,16 +70,20 @@ KINDS = {
     "agent-cpu-old": (b"count callee caller time\n3 java.lang.Object.<init>()V", AGENT_TEXT.format("cpu=old")),
     "agent-trace": (b"TRACE 300000:\n\tjava.lang.Object.<init>(Object.java:20)\n", AGENT_TEXT.format("cpu=old")),
     "agent-monitor": (b"WAIT: MONITOR Ljava/lang/ref/Reference$Lock;\n", AGENT_TEXT.format("cpu=old")),
-    "zip": (zip_file(), "a zip or jar file: unpack it first"),
-    "xz": (b"\xfd7zXZ\0\0\4\xe6\xd6\xb4\x46\2\0\x21\1\x16\0\0\0", "an xz file: decompress it first"),
-    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00", "a zstd file: decompress it first"),
-    "bzip2": (b"BZh91AY&SY\0\0\0\0", "a bzip2 file: decompress it first"),
+    "zip": (zip_file(), "a zip or jar file: 'unzip' unpacks it"),
+    "xz": (b"\xfd7zXZ\0\0\4\xe6\xd6\xb4\x46\2\0\x21\1\x16\0\0\0", "an xz file: 'xz -dc' decompresses it"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00", "a zstd file: 'zstd -dc' decompresses it"),
+    "bzip2": (b"BZh91AY&SY\0\0\0\0", "a bzip2 file: 'bzip2 -dc' decompresses it"),
     "class": (b"\xca\xfe\xba\xbe\0\0\0\x34\0\x10", "a class file"),
     "core": (b"\x7fELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\x3e\0", "an ELF file, as a core dump is"),
     "jfr": (b"FLR\0\0\2\0\1\0\0\0\0\0\1\0\0", "a recording of Flight Recorder"),
     "phd": (b"\0\x12portable heap dump\0\0\0\6", "a portable heap dump (PHD) of OpenJ9"),
-    "base64-gzip": (base64.encodebytes(gzip.compress(VALID)), "base64 text of a gzip file: decode it first"),
-    "base64-dump": (base64.encodebytes(VALID), "base64 text of a dump: decode it first"),
+    "base64-gzip": (base64.encodebytes(gzip.compress(VALID)), "base64 text of a gzip file: 'base64 -d' decodes it"),
+    "base64-dump": (base64.encodebytes(VALID), "base64 text of a dump: 'base64 -d' decodes it"),
+    "quoted-printable": (quopri.encodestring(VALID), "quoted-printable text of a dump: decode it first"),
+    "quoted-printable-101": (b"JAVA PROFILE 1.0.1=00=00=00=00=04", "quoted-printable text of a dump: decode it first"),
+    "uu": (b"begin 644 heap.hprof\n" + binascii.b2a_uu(VALID[:45]), "uuencoded text: 'uudecode' decodes it"),
+    "uu-base64": (b"begin-base64 600 heap.hprof\n" + base64.encodebytes(VALID), "uuencoded text: 'uudecode' decodes it"),
     "hex": (VALID.hex().encode(), "hexadecimal text of a dump: 'xxd -r -p' decodes it"),
     "xxd": (b"00000000: 4a41 5641 2050 524f 4649 4c45 2031 2e30", "hexadecimal text of a dump: 'xxd -r' decodes it"),
     "hexdump": (b"00000000  4a 41 56 41 20 50 52 4f  46 49 4c 45 20 31 2e 30", "hexadecimal text of a dump, as hexdump prints it"),
@@ -95,8 +101,8 @@ KINDS = {
     "json-in-lines": (b'{\n  "message": "404 Not Found"\n}\n', JSON),
     "json-array": (b'[{"message": "404 Not Found"}]', JSON),
     "json-array-in-lines": (b'[\n  {"message": "404 Not Found"}\n]\n', JSON),
-    "tar-pax": (tar_file(tarfile.PAX_FORMAT), "a tar archive: unpack it first"),
-    "tar-gnu": (tar_file(tarfile.GNU_FORMAT), "a tar archive: unpack it first"),
+    "tar-pax": (tar_file(tarfile.PAX_FORMAT), "a tar archive: 'tar -xf' unpacks it"),
+    "tar-gnu": (tar_file(tarfile.GNU_FORMAT), "a tar archive: 'tar -xf' unpacks it"),
 }
 
 
@@ -144,8 +150,8 @@ def zstd_file(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("pack", "kind"),
     [
-        (lz4_file, "an lz4 file: decompress it first"),
-        (zstd_file, "a zstd file: decompress it first"),
+        (lz4_file, "an lz4 file: 'lz4 -dc' decompresses it"),
+        (zstd_file, "a zstd file: 'zstd -dc' decompresses it"),
         (lambda data: KINDS["zip"][0], KINDS["zip"][1]),
         (lambda data: KINDS["tar-gnu"][0], KINDS["tar-gnu"][1]),
         (lambda data: KINDS["core"][0] + bytes(64) + data, KINDS["core"][1]),
@@ -157,7 +163,8 @@ def test_a_dump_within_another_file_does_not_follow_text(pack: Callable[[bytes],
     done = run("packed", cwd=tmp_path)
     assert f"not an HPROF dump: {kind}\n" in done.out
     assert "likely" not in done.out and "--repair" not in done.out
-    assert run("--repair", "copy", "packed", cwd=tmp_path).status == 1
+    done = run("--repair", "copy", "packed", cwd=tmp_path)
+    assert (done.status, done.err) == (1, f"hprof-validate: packed: not an HPROF dump: {kind}\n")
 
 
 @pytest.mark.parametrize("head", ["HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "Dumping heap ...\n"])

@@ -499,6 +499,7 @@ def test_a_damaged_header_is_made_anew(original: Original, tmp_path: Path) -> No
         "the other size of IDs": data[:22] + bytes([12 - data[22]]) + data[23:],
         "random bytes": dice.randbytes(HEADER) + data[HEADER:],
         "a page of zeros": bytes(PAGE) + data[PAGE:],
+        "many zeros": bytes(zeros := dice.randrange(1 << 16, max(original.heap[0].at, (1 << 16) + 1))) + data[zeros:],
         "the beginning lost": data[dice.randrange(1, 4 * PAGE) :],
     }.items():
         broken.write_bytes(header)

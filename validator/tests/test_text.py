@@ -131,7 +131,7 @@ def test_the_line_about_what_is_readable_has_what_was_not_checked(files: Path) -
 
 def test_a_file_that_is_not_a_dump() -> None:
     error, *_, verdict = run("-", stdin=b"PK\3\4 an archive of some kind").out.splitlines()
-    assert error == "standard input:0x0: error[HDR-001]: not an HPROF dump: a zip or jar file: unpack it first"
+    assert error == "standard input:0x0: error[HDR-001]: not an HPROF dump: a zip or jar file: 'unzip' unpacks it"
     assert verdict == "standard input: INVALID, 1 error (no header of an HPROF dump, 28 bytes)"
 
 

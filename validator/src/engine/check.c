@@ -2,6 +2,7 @@
 #include "engine/check.h"
 
 #include "engine/engine.h"
+#include "input/file_kind.h"
 #include "reread/reread.h"
 
 static void engine_init(struct engine *e, const struct hprof_options *options)
@@ -50,8 +51,11 @@ static uint64_t end_without_header(struct engine *e)
 {
     enum { ENOUGH = 1 << 16 };
     uint64_t bytes = e->in.offset + ENOUGH;
-    bool is_short = input_need(&e->in, ENOUGH) < ENOUGH;
+    size_t n = input_need(&e->in, ENOUGH);
+    bool is_short = n < ENOUGH;
 
+    if (!e->run.sum.header_lost && begins_with_zeros(e->in.at, n))
+        e->run.sum.header_lost = dump_follows_zeros(e);
     e->lost_gzip = gzip_follows(e);
     e->run.sum.header_lost |= e->lost_gzip;
     if (!is_short)

@@ -423,6 +423,8 @@ const char *choose_hint(struct engine *e);
 /* ---- lost_header.c ---- */
 /* The bytes here are no header of a dump: whether a dump begins in those that follow, so that its header is damaged or lost. */
 bool dump_follows(struct engine *e);
+/* The same after the zeros that are here, which the input passes. */
+bool dump_follows_zeros(struct engine *e);
 /* The same of a gzip file whose beginning is damaged or lost, and that holds a dump. The input passes what it looks at. */
 bool gzip_follows(struct engine *e);
 

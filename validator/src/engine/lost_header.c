@@ -33,6 +33,21 @@ bool dump_follows(struct engine *e)
            dump_follows_in(e, (struct sight){e->in.at, size, size < TRANSFER_SIGHT, 0, V102});
 }
 
+bool dump_follows_zeros(struct engine *e)
+{
+    enum { MOST = 16 << 20 }; /* bytes: zeros may never end */
+    uint64_t until = e->in.offset + MOST;
+    size_t zeros, n;
+
+    do {
+        n = look_at(&e->in, TRANSFER_SIGHT, UINT64_MAX);
+        for (zeros = 0; zeros < n && !e->in.at[zeros];)
+            zeros++;
+        input_advance(&e->in, zeros);
+    } while (n && zeros == n && e->in.offset <= until);
+    return zeros < n && dump_follows(e);
+}
+
 /* ---- In a gzip file --------------------------------------------------------------------------------------------- */
 
 enum {

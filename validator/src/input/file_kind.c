@@ -85,13 +85,13 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
         {"count callee caller time\n", 25, {"text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks", true}},
         {"TRACE 300000:\n", 14, {"text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks", true}},
         {"WAIT: MONITOR L", 15, {"text of the HPROF agent (cpu=old), which 'hprof-ascii check' checks", true}},
-        {"PK\3\4", 4, {"a zip or jar file: unpack it first", false}},
-        {"\3757zXZ", 5, {"an xz file: decompress it first", false}},
-        {"\x28\xb5\x2f\xfd", 4, {"a zstd file: decompress it first", false}},
-        {"BZh", 3, {"a bzip2 file: decompress it first", false}},
-        {"7z\xbc\xaf\x27\x1c", 6, {"a 7z file: unpack it first", false}},
-        {"\x04\x22\x4d\x18", 4, {"an lz4 file: decompress it first", false}},
-        {"\x02\x21\x4c\x18", 4, {"an lz4 file: decompress it first", false}},
+        {"PK\3\4", 4, {"a zip or jar file: 'unzip' unpacks it", false}},
+        {"\3757zXZ", 5, {"an xz file: 'xz -dc' decompresses it", false}},
+        {"\x28\xb5\x2f\xfd", 4, {"a zstd file: 'zstd -dc' decompresses it", false}},
+        {"BZh", 3, {"a bzip2 file: 'bzip2 -dc' decompresses it", false}},
+        {"7z\xbc\xaf\x27\x1c", 6, {"a 7z file: '7z x' unpacks it", false}},
+        {"\x04\x22\x4d\x18", 4, {"an lz4 file: 'lz4 -dc' decompresses it", false}},
+        {"\x02\x21\x4c\x18", 4, {"an lz4 file: 'lz4 -dc' decompresses it", false}},
         {"\x78\x01", 2, {"zlib data: inflate it first", false}},
         {"\x78\x5e", 2, {"zlib data: inflate it first", false}},
         {"\x78\x9c", 2, {"zlib data: inflate it first", false}},
@@ -105,8 +105,12 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
         {"\177ELF", 4, {"an ELF file, as a core dump is", false}},
         {"FLR\0", 4, {"a recording of Flight Recorder", false}},
         {"\0\x12portable heap dump", 20, {"a portable heap dump (PHD) of OpenJ9", false}},
-        {"H4sI", 4, {"base64 text of a gzip file: decode it first", true}},
-        {"SkFWQSBQUk9GSUxF", 16, {"base64 text of a dump: decode it first", true}},
+        {"H4sI", 4, {"base64 text of a gzip file: 'base64 -d' decodes it", true}},
+        {"SkFWQSBQUk9GSUxF", 16, {"base64 text of a dump: 'base64 -d' decodes it", true}},
+        {"JAVA PROFILE 1.0.1=00", 21, {"quoted-printable text of a dump: decode it first", true}},
+        {"JAVA PROFILE 1.0.2=00", 21, {"quoted-printable text of a dump: decode it first", true}},
+        {"begin 6", 7, {"uuencoded text: 'uudecode' decodes it", true}},
+        {"begin-base64 ", 13, {"uuencoded text: 'uudecode' decodes it", true}},
         {"4a4156412050524f46494c45", 24, {"hexadecimal text of a dump: 'xxd -r -p' decodes it", false}},
         {"00000000: 4a41 5641 2050", 24, {"hexadecimal text of a dump: 'xxd -r' decodes it", false}},
         {"00000000  4a 41 56 41 20", 24, {"hexadecimal text of a dump, as hexdump prints it", false}},
@@ -130,6 +134,6 @@ struct file_kind find_file_kind(const uint8_t *p, size_t n)
     if (n >= HEADER_SIZE && is_zero(p, HEADER_SIZE))
         return (struct file_kind){"zeros in place of the header: the beginning was lost, or never written", true};
     if (n >= FILE_KIND_SIGHT && memcmp(p + FILE_KIND_SIGHT - 5, "ustar", 5) == 0)
-        return (struct file_kind){"a tar archive: unpack it first", false};
+        return (struct file_kind){"a tar archive: 'tar -xf' unpacks it", false};
     return (struct file_kind){NULL, true};
 }

@@ -8,6 +8,8 @@
 
 #include "format/subrecord.h"
 #include "format/tags.h"
+#include "input/file_kind.h"
+#include "input/transfer.h"
 
 /* ---- Heap dump records ---- */
 
@@ -444,7 +446,11 @@ bool repair_copy(struct repair *r)
     r->end_at = UINT64_MAX;
     damage_begin_pass(r);
     if (!copy_header(r)) {
-        snprintf(r->result.failure, sizeof r->result.failure, "the header of the dump is not valid, so nothing can be read");
+        size_t n = input_need(&r->in, TRANSFER_SIGHT);
+        const char *kind = find_file_kind(r->in.at, n).name;
+
+        snprintf(r->result.failure, sizeof r->result.failure, "%s%s", kind ? "not an HPROF dump: " : "",
+                 kind ? kind : "the header of the dump is not valid, so nothing can be read");
         return false;
     }
     copy_to_end(r);
