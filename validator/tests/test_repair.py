@@ -155,7 +155,8 @@ def test_the_whole_corpus(tmp_path: Path) -> None:
         done = run("--profile", "auto", "--force", "--no-stand-ins", "--repair", tmp_path / "copy", path)
         if done.status:
             assert done.status == 1
-            assert "header" in done.err or path.parent.name == "GZ-001" or "1.0.3" in done.err or "JAVA PROFILE" in done.err, path
+            reasons = ("header", "not an HPROF dump: ", "1.0.3", "JAVA PROFILE")
+            assert path.parent.name == "GZ-001" or any(reason in done.err for reason in reasons), path
             refused += 1
             continue
         data, copy = path.read_bytes(), (tmp_path / "copy").read_bytes()
