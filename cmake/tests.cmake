@@ -81,9 +81,9 @@ file(GLOB pytest_files RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${pytest
 # Of texts, packages and linking, of Python alone, and of the matrix: the same in every build.
 set(of_texts "test_(front|layers|install|manual|readme|samples|circles|gen_manual)")
 set(in_one_build "^(generator|validator)/python/|^conformance/|/${of_texts}\\.py$|/test_(spec|scripts)\\.py$")
-# Of the others ci/test runs a part of the tests in each build (ci/parts.py), and fewer of the slowest, of which no one counts lines.
-# Of slow ones, and of almost all in builds with sanitizers, also a part of the cases of each test (ci/some_cases.py). There each wrong
-# option of hprof-gen, and each kind of damage, reaches lines that no other does.
+# Of the others ci/test runs a part of the tests (ci/parts.py), and fewer of the slowest, of which no one counts lines. In builds with
+# sanitizers, where lines are counted, that is so of the slowest alone. Of slow ones, and there of almost all, a part of the cases of
+# each test (ci/some_cases.py): there each wrong option of hprof-gen, and each kind of damage, reaches lines that no other does.
 set(slowest "test_(agent|agent_live|reduce)$")
 set(with_all_cases "test_(damage|gen_cli)$")
 set(with_some_cases
@@ -91,10 +91,12 @@ set(with_some_cases
   losses manifest parts quirks read redacted repair repair_losses reports serve stand_ins stats third_party threads twin)
 list(JOIN with_some_cases "|" with_some_cases)
 set(with_some_cases "^conformance\\.|\\.test_(${with_some_cases})$")
+set(in_parts ".")
 set(slowest_one_in 2)
 if("HPROF_SLOW=1" IN_LIST test_environment)
   set(with_some_cases ".")
-  set(slowest_one_in 8)
+  set(in_parts ${slowest})
+  set(slowest_one_in 1)
 else()
   set(with_all_cases "^$")
 endif()
@@ -107,7 +109,7 @@ foreach(file IN LISTS pytest_files)
   elseif(name MATCHES ${with_some_cases} AND NOT name MATCHES ${with_all_cases})
     list(APPEND plugins -p some_cases)
   endif()
-  if(NOT file MATCHES ${in_one_build} AND NOT name MATCHES ${with_all_cases})
+  if(name MATCHES ${in_parts} AND NOT file MATCHES ${in_one_build})
     list(APPEND plugins -p parts)
   endif()
   add_test(NAME ${name} COMMAND ${HPROF_PYTHON} -m pytest -q -rs -p ${plugins} ${file}
