@@ -21,7 +21,7 @@ from hprof_corpus.walk import Shapes, records, subrecords
 TOOL = os.environ["HPROF_DIFF"]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "validator/diff.schema.json").read_text()))
 HEADER = 31
-RUN = 1 << 20
+RUN = 16 << 20
 HEAP_DUMP, SEGMENT, END = 0x0C, 0x1C, 0x2C
 KINDS = {"INSTANCE_DUMP": "instances", "OBJECT_ARRAY_DUMP": "object_arrays", "PRIMITIVE_ARRAY_DUMP": "primitive_arrays"}
 
@@ -67,18 +67,18 @@ class Pieces:
         """In their order in one record, or in any order in many."""
         first, heap = list(self.records), list(self.heap)
         if dice is None:
-            return self.header + b"".join(first) + self._segment(heap) + self._record(END, b"")
+            return self.header + b"".join(first) + self.segment(heap) + self.record(END, b"")
         dice.shuffle(first)
         dice.shuffle(heap)
         cuts = sorted(dice.sample(range(len(heap)), 20))
         pairs = zip([0, *cuts], [*cuts, len(heap)], strict=True)
-        return self.header + b"".join(first + [self._segment(heap[a:b]) for a, b in pairs]) + self._record(END, b"")
+        return self.header + b"".join(first + [self.segment(heap[a:b]) for a, b in pairs]) + self.record(END, b"")
 
-    def _segment(self, parts: list[Part]) -> bytes:
-        return self._record(SEGMENT, b"".join(part.data for part in parts))
+    def segment(self, parts: list[Part]) -> bytes:
+        return self.record(SEGMENT, b"".join(part.data for part in parts))
 
     @staticmethod
-    def _record(tag: int, body: bytes) -> bytes:
+    def record(tag: int, body: bytes) -> bytes:
         return bytes([tag]) + bytes(4) + len(body).to_bytes(4, "big") + body
 
 
@@ -152,13 +152,13 @@ def replaced(whole: Pieces, at: int, *parts: Part) -> bytes:
 
 
 def test_objects_at_both_ends_of_a_run_are_compared(tmp_path: Path) -> None:
-    """Objects that begin between two multiples of 1 MiB are compared as one, and one by one if they differ."""
+    """Objects that begin between two multiples of 16 MiB are compared as one, and one by one if they differ."""
     seed = random.randrange(1 << 32)
     dice = random.Random(seed)
     manifest = truth("--like=hotspot", "--id-size=8", "--bytes=8M", f"--seed={seed}", folder=tmp_path)
     whole = pieces((tmp_path / "dump.hprof").read_bytes(), 8)
-    large = b"\x23" + (1 << 60).to_bytes(8, "big") + bytes(4) + (3 * RUN).to_bytes(4, "big") + b"\x08" + bytes(3 * RUN)
-    whole.heap.insert(len(whole.heap) // 2, Part("PRIMITIVE_ARRAY_DUMP", large, 18))
+    large = b"\x23" + (1 << 60).to_bytes(8, "big") + bytes(4) + (11 * RUN // 4).to_bytes(4, "big") + b"\x08" + bytes(11 * RUN // 4)
+    whole.heap.insert(len(whole.heap) // 4, Part("PRIMITIVE_ARRAY_DUMP", large, 18))
     (tmp_path / "a").write_bytes(whole.dump())
     objects = sum(manifest["sub_records"][kind] for kind in KINDS) + 1
     ends: list[int] = []
@@ -168,7 +168,7 @@ def test_objects_at_both_ends_of_a_run_are_compared(tmp_path: Path) -> None:
             ends.append(i)
         last, at = at, at + len(part.data)
     ends.append(max(i for i, part in enumerate(whole.heap) if part.payload))
-    assert len(ends) > 8
+    assert len(ends) > 4
     for i in some(ends):
         part, kind = whole.heap[i], KINDS[whole.heap[i].kind]
         other = replaced(whole, i, Part(part.kind, part.data[:-1] + bytes([part.data[-1] ^ 1]), part.payload))
@@ -185,6 +185,57 @@ def test_objects_at_both_ends_of_a_run_are_compared(tmp_path: Path) -> None:
     gone = Counter(KINDS[part.kind] for part in whole.heap[i:] if part.kind in KINDS)
     found = report(tmp_path / "a", tmp_path / "b", "--by=id")
     assert {kind: three for kind, three in changes(found).items() if kind in gone} == {kind: (0, n, 0) for kind, n in gone.items()}
+
+
+def test_runs_of_many_segments_are_compared_by_any_number_of_threads(tmp_path: Path) -> None:
+    """Each segment is a run; 64 are compared at once, while those of both dumps have the same size."""
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    truth("--like=hotspot", "--id-size=8", "--bytes=8M", f"--seed={seed}", folder=tmp_path)
+    whole = pieces((tmp_path / "dump.hprof").read_bytes(), 8)
+    cuts = sorted(dice.sample(range(len(whole.heap)), dice.choice([30, 90])))
+    a, b, expected = [], [], Counter[tuple[str, int]]()
+    for first, end in zip([0, *cuts], [*cuts, len(whole.heap)], strict=True):
+        other = whole.heap[first:end]
+        if dice.randrange(8) == 0:
+            other, numbers = changed(other, dice)
+            expected.update({(kind, i): n for kind, three in numbers.items() for i, n in enumerate(three)})
+        a.append(whole.segment(whole.heap[first:end]))
+        b.append(whole.segment(other))
+    for name, segments in (("a", a), ("b", b)):
+        (tmp_path / name).write_bytes(whole.header + b"".join([*whole.records, *segments]) + whole.record(END, b""))
+    all_three = {kind: (expected[kind, 0], expected[kind, 1], expected[kind, 2]) for kind in KINDS.values()}
+    wanted = {kind: three for kind, three in all_three.items() if any(three)}
+    reports = [report(tmp_path / "a", tmp_path / "b", f"--jobs={jobs}") for jobs in (1, 2, dice.choice([3, 8, 9, 64]))]
+    assert changes(reports[0]) == wanted, seed
+    assert reports[1:] == reports[:1] * 2, seed
+
+
+def test_runs_of_the_same_size_in_another_order_are_the_same(tmp_path: Path) -> None:
+    """Some segments are left out of each dump, and some change places."""
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    each, count = 700, 90
+
+    def array(i: int) -> bytes:
+        return b"\x23" + (i + 1).to_bytes(8, "big") + bytes(4) + (40).to_bytes(4, "big") + b"\x08" + random.Random(i).randbytes(40)
+
+    segments = [Pieces.record(SEGMENT, b"".join(map(array, range(n * each, n * each + each)))) for n in range(count)]
+    orders, kept = [], []
+    for _ in range(2):
+        order = dice.sample(range(count), count - dice.randrange(4))
+        order = sorted(order[: count - 2 * dice.randrange(3)]) + order[count - 2 * dice.randrange(3) :]
+        order = list(dict.fromkeys(order))
+        orders.append(order)
+        kept.append(set(order))
+    header = b"JAVA PROFILE 1.0.2\0" + (8).to_bytes(4, "big") + bytes(8)
+    for name, order in zip("ab", orders, strict=True):
+        (tmp_path / name).write_bytes(header + b"".join(segments[i] for i in order) + Pieces.record(END, b""))
+    reports = [report(tmp_path / "a", tmp_path / "b", "--by=id", f"--jobs={jobs}") for jobs in (1, 2, 9)]
+    numbers = reports[0]["kinds"]["primitive_arrays"]
+    found = tuple(numbers[key] for key in ("same", "changed", "only_in_a", "only_in_b"))
+    assert found == (len(kept[0] & kept[1]) * each, 0, len(kept[0] - kept[1]) * each, len(kept[1] - kept[0]) * each), seed
+    assert reports[1:] == reports[:1] * 2, seed
 
 
 def test_a_compressed_copy_is_the_same(tmp_path: Path) -> None:

@@ -76,8 +76,10 @@ struct diff {
 };
 
 /* ---- join.c ---- */
-/* False if it failed: see `failure`. */
-bool diff_join(struct diff *diff);
+/* A record that has nothing to compare but the sub-records in it, or the end of a series of such. */
+bool holds_heap(const struct hprof_item *item);
+/* On at most `jobs` threads. False if it failed: see `failure`. */
+bool diff_join(struct diff *diff, unsigned jobs);
 bool diff_is_equal(const struct diff *diff);
 void diff_free(struct diff *diff);
 

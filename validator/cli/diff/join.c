@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "diff.h"
+#include "run_bytes.h"
 #include "table.h"
 #include "tallies.h"
 
@@ -50,6 +51,7 @@ struct stretches {
 struct joining {
     struct diff *diff;
     struct run runs[SIDES];
+    struct run_bytes run_bytes;
     struct table waiting;
     struct stretches stretches[SIDES];
     struct tallies tallies;
@@ -60,9 +62,10 @@ struct joining {
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
 
-static bool is_heap_record(const struct hprof_item *item)
+bool holds_heap(const struct hprof_item *item)
 {
-    return item->tag == TAG_HEAP_DUMP || item->tag == TAG_HEAP_DUMP_SEGMENT;
+    return item->kind == HPROF_ITEM_RECORD &&
+           (item->tag == TAG_HEAP_DUMP || item->tag == TAG_HEAP_DUMP_SEGMENT || item->tag == TAG_HEAP_DUMP_END);
 }
 
 /* The bytes that are compared: all of a sub-record; of a record its body, as the time in its head says nothing of the heap. */
@@ -177,7 +180,7 @@ static bool next_item(struct joining *j, unsigned side, struct hprof_item *item,
     while ((result = hprof_next_counted(s->reader, item, counted)) == 1) {
         if (item->kind == HPROF_ITEM_DAMAGE)
             s->damage += item->size;
-        else if (item->kind != HPROF_ITEM_RECORD || (!is_heap_record(item) && item->tag != TAG_HEAP_DUMP_END))
+        else if (!holds_heap(item))
             return true;
     }
     return result < 0 ? fail(j, side) : false;
@@ -472,7 +475,10 @@ static void compare_in_step(struct joining *j, const struct hprof_item items[SID
 static bool runs_are_same(struct joining *j, const struct hprof_item items[SIDES], const struct hprof_counted *counted)
 {
     if (items[0].kind != HPROF_ITEM_OBJECTS || items[1].kind != HPROF_ITEM_OBJECTS ||
-        items[0].heap_dump != items[1].heap_dump || !is_same(j, items))
+        items[0].heap_dump != items[1].heap_dump || items[0].size != items[1].size)
+        return false;
+    enum run_answer answer = compare_runs(&j->run_bytes, items);
+    if (answer == RUNS_DIFFER || (answer == RUNS_UNKNOWN && !is_same(j, items)))
         return false;
     for (size_t i = 0; i < counted->class_count; i++) {
         const struct hprof_class_count *some = &counted->classes[i];
@@ -529,9 +535,9 @@ static uint64_t draw(void)
     return mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&now);
 }
 
-bool diff_join(struct diff *diff)
+bool diff_join(struct diff *diff, unsigned jobs)
 {
-    struct joining j = {.diff = diff, .seed = draw(), .waiting = {.key = draw()}};
+    struct joining j = {.diff = diff, .seed = draw(), .waiting = {.key = draw()}, .run_bytes = {.diff = diff, .jobs = jobs}};
 
     diff->differences = calloc(diff->difference_most + 1, sizeof *diff->differences);
     j.out_of_memory = diff->differences == NULL;
@@ -541,6 +547,7 @@ bool diff_join(struct diff *diff)
         j.tallies.out_of_memory |= !tallies_finish(&j.tallies, diff);
     j.out_of_memory |= j.tallies.out_of_memory;
     tallies_free(&j.tallies);
+    run_bytes_free(&j.run_bytes);
     if (diff->difference_count > 1)
         qsort(diff->differences, diff->difference_count, sizeof *diff->differences, compare_differences);
     free(j.waiting.entries);

@@ -252,7 +252,7 @@ static int compare_by_id(struct diff *diff, const struct options *options)
     diff->difference_most = options->is_quiet ? 0 : options->most;
     for (unsigned side = 0; side < SIDES; side++)
         hprof_seek(diff->sides[side].reader, NULL);
-    if (!diff_join(diff)) {
+    if (!diff_join(diff, options->jobs)) {
         say_failure(diff->sides[0].file, diff->failure);
         return TROUBLE;
     }
