@@ -12,6 +12,7 @@
 
 #include "account.h"
 #include "allocator.h"
+#include "gzip.h"
 #include "memory_file.h"
 #include "sizes.h"
 #include "target.h"
@@ -262,6 +263,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         draw_testing(&paths[i], &limits, &dice);
         if ((paths[i].testing.block || paths[i].testing.first_buffer) && is_truncated_gzip(&expected))
             continue; /* how many of the last bytes can be inflated depends on the blocks (hprof.h) */
+        if (is_pipe(&paths[i]) && is_truncated_gzip(&expected) && ends_in_zeros(data, size))
+            continue;
         validate(&paths[i], options, &account);
         expect_same(&expected, "memory", &account, paths[i].name, is_pipe(&paths[i]) ? SECOND_IS_A_PIPE : ACCOUNTS_EQUAL);
     }

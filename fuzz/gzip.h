@@ -15,6 +15,18 @@ static inline bool is_gzip(const uint8_t *data, size_t size)
     return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
+/* Whether a sector of zeros or more ends a file. Where its last member is not complete, they are not inflated. In a pipe they are,
+ * as whether they end it is not known. */
+static inline bool ends_in_zeros(const uint8_t *data, size_t size)
+{
+    const size_t sector = 512;
+    size_t zeros = 0;
+
+    while (zeros < size && data[size - 1 - zeros] == 0)
+        zeros++;
+    return zeros >= sector;
+}
+
 /* What the members hold, as far as it can be read. */
 size_t unpack_gzip(const uint8_t *data, size_t size, uint8_t *out, size_t max);
 

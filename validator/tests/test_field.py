@@ -365,6 +365,31 @@ def test_a_tail_of_zeros_is_named_wherever_it_begins(name: str, tmp_path: Path) 
         assert hint and hint.startswith("zeros are where records should be"), f"seed {seed}: {at:#x}, {hint}"
 
 
+@pytest.mark.parametrize("name", any_one(["jdk8", "jdk17", "jdk25", "agent8", "sa17"]))
+def test_zeros_that_end_a_gzip_file_are_not_inflated(name: str, tmp_path: Path) -> None:
+    """They would make bytes that nobody wrote: check and repair are those of the file without them."""
+    data, seed = read(name)[: 1 << 21], random.randrange(1 << 32)
+    dice = random.Random(seed)
+    for _ in range(6):
+        piece = dice.choice([5000, 1 << 16, 1 << 20, len(data)])
+        members = [gzip.compress(data[at : at + piece], dice.choice([1, 6])) for at in range(0, len(data), piece)]
+        last = dice.randrange(len(members) // 3, len(members))
+        cut = dice.randrange(20, len(members[last]) - 10)  # in its data, whose last byte may be zero
+        written = (b"".join(members[:last]) + members[last][:cut]).rstrip(b"\0")
+        copies = []
+        for file in (written, written + bytes(dice.choice([600, 4096, 1 << 17]))):
+            found = check(file, tmp_path)
+            done = run("--repair", "copy", "--force", "dump", cwd=tmp_path)
+            copies.append((found["findings"], found["hint"], done.status, done.out, (tmp_path / "copy").read_bytes()))
+        for findings, *_ in copies:
+            assert [one["rule"] for one in findings].count("GZ-005") == 1, (seed, last, cut)
+            for one in findings:
+                one["found"] = one["found"] if one["rule"] != "GZ-005" else one["found"].rpartition(", ")[2]
+        assert copies[1][1].startswith("zeros are where the gzip file should go on"), (seed, last, cut)
+        assert copies[0][0] == copies[1][0], (seed, last, cut)
+        assert copies[0][2:] == copies[1][2:], (seed, last, cut)
+
+
 def test_zeros_in_the_middle_and_at_the_end(tmp_path: Path) -> None:
     data = read("jdk8")
     heaps = [(body, end) for tag, body, end in record_offsets(data) if tag in HEAPS]

@@ -24,32 +24,36 @@ struct fault {
     const char *found;
 };
 
-/* Expects these bytes and this fault, however the file is read, and nothing more when it is read again. */
-static void expect_fault(const struct bytes *file, const char *text, const struct fault *fault)
+/* Expects these bytes and this fault, read in any blocks, and nothing more when it is read again. */
+static void expect_fault_of(const struct bytes *file, bool as_pipe, const char *text, const struct fault *fault)
 {
     for (size_t i = 0; i < BLOCKS; i++) {
-        for (int as_pipe = 0; as_pipe < 2; as_pipe++) {
-            struct stream *s = open_source(source_of_memory(file->at, file->size, as_pipe), blocks[i]);
+        struct stream *s = open_source(source_of_memory(file->at, file->size, as_pipe), blocks[i]);
 
-            for (int pass = 0; pass < (as_pipe ? 1 : 2); pass++) {
-                expect_all(s, (const uint8_t *)text, strlen(text));
-                assert_true(s->in.compressed);
-                assert_int_equal(s->findings.count, fault ? 1 : 0);
-                assert_int_equal(input_seek(&s->in, strlen(text) + 1), false);
-                assert_int_equal(input_seek(&s->in, 0), !as_pipe);
-            }
-            if (fault) {
-                const struct gzip_finding *found = &s->findings.list[0];
-
-                assert_int_equal(found->fault, fault->fault);
-                assert_int_equal(found->member, fault->member);
-                assert_int_equal(found->offset, fault->offset);
-                assert_string_equal(found->expected, fault->expected);
-                assert_string_equal(found->found, fault->found);
-            }
-            close_stream(s);
+        for (int pass = 0; pass < (as_pipe ? 1 : 2); pass++) {
+            expect_all(s, (const uint8_t *)text, strlen(text));
+            assert_true(s->in.compressed);
+            assert_int_equal(s->findings.count, fault ? 1 : 0);
+            assert_int_equal(input_seek(&s->in, strlen(text) + 1), false);
+            assert_int_equal(input_seek(&s->in, 0), !as_pipe);
         }
+        if (fault) {
+            const struct gzip_finding *found = &s->findings.list[0];
+
+            assert_int_equal(found->fault, fault->fault);
+            assert_int_equal(found->member, fault->member);
+            assert_int_equal(found->offset, fault->offset);
+            assert_string_equal(found->expected, fault->expected);
+            assert_string_equal(found->found, fault->found);
+        }
+        close_stream(s);
     }
+}
+
+static void expect_fault(const struct bytes *file, const char *text, const struct fault *fault)
+{
+    expect_fault_of(file, false, text, fault);
+    expect_fault_of(file, true, text, fault);
 }
 
 /* "one" and "two", a member each; the second has all fields that a header can have. */
@@ -191,9 +195,9 @@ static void a_bad_trailer_does_not_end_the_stream(void **state)
 }
 
 /* The file ends within data: letters come up to the last complete code word. */
-static void expect_truncation_in_data(const struct bytes *file, const struct fault *fault)
+static void expect_truncation_in_data(const struct bytes *file, const struct fault *fault, bool as_pipe)
 {
-    struct stream *s = open_source(source_of_memory(file->at, file->size, true), 2);
+    struct stream *s = open_source(source_of_memory(file->at, file->size, as_pipe), 2);
 
     input_skip(&s->in, UINT64_MAX);
     assert_int_equal(s->findings.count, 1);
@@ -225,10 +229,60 @@ static void every_truncation_is_reported(void **state)
         if (size == t.second)
             expect_fault(&t.file, "one", NULL);
         else if (size >= data && size < trailer)
-            expect_truncation_in_data(&t.file, &fault);
+            expect_truncation_in_data(&t.file, &fault, true);
         else
             expect_fault(&t.file, size >= t.second_trailer ? "onetwo" : size >= t.second - 8 ? "one" : "", &fault);
     }
+    free(t.file.at);
+}
+
+/* The bytes from a size of the file on were never written: a sector of zeros or more is there, which nobody inflates. With fewer
+ * zeros, and in a pipe, they are data. */
+static void zeros_that_end_the_file_are_not_inflated(void **state)
+{
+    struct two_members t = two_members();
+    size_t whole = t.file.size, ends_in_zero = t.second_trailer - 1;
+
+    (void)state;
+    assert_int_equal(t.file.at[ends_in_zero], 0); /* the last byte of the data */
+    for (size_t size = t.second_data; size < whole; size++) {
+        struct bytes file = {0};
+        uint8_t zeros[513] = {0};
+        char found[96];
+        struct fault fault = {GZIP_TRUNCATED, 2, t.second, "a complete member", found};
+
+        size_t written = size;
+
+        append(&file, t.file.at, size);
+        append(&file, zeros, 512 + size % 2);
+        while (t.file.at[written - 1] == 0)
+            written--;
+        snprintf(found, sizeof found, "zeros from 0x%zx to the end of the file, within the %s", written,
+                 size < ends_in_zero ? "data" : "trailer");
+        if (size > t.second_trailer + 4)
+            expect_fault(&file, "onetwo",
+                         &(struct fault){GZIP_ZEROS, 3, whole, "the end of the file", "zeros to the end of the file"});
+        else if (size < ends_in_zero)
+            expect_truncation_in_data(&file, &fault, false);
+        else
+            expect_fault_of(&file, false, "onetwo", &fault);
+        free(file.at);
+    }
+    free(t.file.at);
+}
+
+/* The member of no bytes, which ends a file of bgzip: its data ends with the zeros of its trailer. */
+static void data_may_end_in_a_zero(void **state)
+{
+    static const uint8_t empty[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0}, zeros[512] = {0};
+    struct two_members t = two_members();
+    size_t whole = t.file.size;
+
+    (void)state;
+    append(&t.file, empty, sizeof empty);
+    append(&t.file, zeros, sizeof zeros);
+    expect_fault(&t.file, "onetwo",
+                 &(struct fault){GZIP_ZEROS, 4, whole + sizeof empty, "the end of the file", "zeros to the end of the file"});
     free(t.file.at);
 }
 
@@ -593,6 +647,8 @@ int main(void)
         cmocka_unit_test(bad_data_ends_the_stream_after_the_good_data),
         cmocka_unit_test(a_bad_trailer_does_not_end_the_stream),
         cmocka_unit_test(every_truncation_is_reported),
+        cmocka_unit_test(zeros_that_end_the_file_are_not_inflated),
+        cmocka_unit_test(data_may_end_in_a_zero),
         cmocka_unit_test(bytes_after_the_last_member_are_reported),
         cmocka_unit_test(gzip_within_gzip_is_reported_and_not_read),
         cmocka_unit_test(faults_do_not_depend_on_blocks),

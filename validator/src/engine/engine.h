@@ -57,6 +57,7 @@ struct framing {
     uint64_t heap_until;      /* the end of the latest HEAP_DUMP that ends where its length says; 0 for none */
     uint64_t before_segments; /* a HEAP_DUMP that segments follow directly: it may be one of them; 0 for none */
     bool lacks_trailer;       /* the gzip file ends within a trailer: no data is missing */
+    bool is_unwritten;        /* zeros end the gzip file where its rest should be */
     bool segment_reported;    /* REC-005 was reported */
     struct unproven {
         uint64_t from, count;

@@ -216,6 +216,7 @@ void on_gzip_fault(void *context, const struct gzip_finding *g)
         break;
     case GZIP_TRUNCATED:
         e->framing.lacks_trailer = g->data_ended;
+        e->framing.is_unwritten = g->is_unwritten;
         e->framing.truncated = true;
         break;
     case GZIP_HEADER:

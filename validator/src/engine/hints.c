@@ -330,6 +330,8 @@ const char *choose_hint(struct engine *e)
         {RULE_REC_011, "a length that was never filled in: the VM was killed, or the disk was full, while the heap was dumped"},
         {RULE_GZ_005, end_is_there(e)
                           ? "the dump inside is complete, and only the checksum at the end of the gzip file is missing"
+                      : e->framing.is_unwritten
+                          ? "zeros are where the gzip file should go on: its rest was never written, or a copy was not finished"
                           : EARLY_END},
         {RULE_REC_001, may_have_parts ? BEFORE_OBJECTS : TRUNCATED ", or other bytes were appended"},
         {RULE_REC_002, end_is_there(e)

@@ -29,6 +29,10 @@ static void read_trailer(struct gunzip *g)
     crc = get_u32_little(g->at);
     size = get_u32_little(g->at + 4);
     gunzip_pass(g, TRAILER_SIZE);
+    if (g->now.offset > g->zeros_from && (crc != g->now.crc || size != g->now.size)) {
+        gunzip_truncated(g, "trailer");
+        return;
+    }
     if (crc != g->now.crc) {
         snprintf(expected, sizeof expected, "CRC32 0x%08" PRIx32, g->now.crc);
         gunzip_fault(g, GZIP_CHECKSUM, at, expected, "CRC32 0x%08" PRIx32, crc);
@@ -149,6 +153,7 @@ struct gunzip *gunzip_open(struct input_source *source, const uint8_t *start, si
     g->source = source;
     g->block = block;
     g->snapshot_distance = sizes->snapshot;
+    g->zeros_from = source->seekable ? source_without_zeros(source) : UINT64_MAX;
     g->capacity = (block < sizes->first_buffer ? block : sizes->first_buffer) + UNUSED_MOST;
     if (g->capacity < size)
         g->capacity = size;

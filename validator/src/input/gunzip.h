@@ -32,6 +32,7 @@ struct gzip_finding {
     uint64_t data;     /* offset of the member's data in the compressed file */
     bool keeps_size;   /* GZIP_CHECKSUM: the size is right */
     bool data_ended;   /* all of the member's data was there: it is its trailer that is wrong */
+    bool is_unwritten; /* GZIP_TRUNCATED: zeros are where the rest of the file should be */
     char expected[96]; /* ready to print */
     char found[96];
 };

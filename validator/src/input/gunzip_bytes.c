@@ -55,3 +55,12 @@ bool gunzip_take(struct gunzip *g, uint8_t *byte)
     gunzip_pass(g, 1);
     return true;
 }
+
+size_t gunzip_written(const struct gunzip *g)
+{
+    size_t n = (size_t)(g->end - g->at);
+
+    if (g->now.offset + n <= g->zeros_from)
+        return n;
+    return g->now.offset < g->zeros_from ? (size_t)(g->zeros_from - g->now.offset) : 0;
+}

@@ -156,15 +156,32 @@ static size_t take_held_output(struct gunzip *g, uint8_t *to, size_t room)
     return n;
 }
 
+/* Whether the data ends in the first of the zeros that end the file, after `size` bytes that are no end without it. */
+static bool ends_in_zero(struct gunzip *g, uint32_t size, uint8_t *to, uint32_t room)
+{
+    if (!save_state(g))
+        return false;
+    if (inflate_bytes(g, size + 1, to, room) < 0 || g->state.block_state != ISAL_BLOCK_FINISH || g->state.avail_out < room) {
+        restore_state(g);
+        return false;
+    }
+    gunzip_pass(g, size + 1 - g->state.avail_in);
+    g->now.part = TRAILER;
+    return true;
+}
+
+/* Zeros that end the file are not inflated: they would make bytes that nobody wrote. */
 size_t gunzip_read_data(struct gunzip *g, uint8_t *to, size_t room_there)
 {
     uint32_t room = at_most_u32(room_there), size, used, made;
+    size_t written;
 
     if (may_skip_call(g, room_there))
         return take_held_output(g, to, room_there);
     if (g->at == g->end)
         gunzip_fetch(g); /* even if nothing comes, ISA-L may still hold output */
-    size = at_most_u32((size_t)(g->end - g->at));
+    written = gunzip_written(g);
+    size = at_most_u32(written);
     if (!save_state(g)) {
         g->now.part = NOTHING;
         return 0;
@@ -181,7 +198,7 @@ size_t gunzip_read_data(struct gunzip *g, uint8_t *to, size_t room_there)
     gunzip_pass(g, used);
     if (g->state.block_state == ISAL_BLOCK_FINISH)
         g->now.part = TRAILER;
-    else if (used == 0 && made == 0 && !gunzip_fetch(g))
+    else if (used == 0 && made == 0 && !(g->at + written < g->end ? ends_in_zero(g, size, to, room) : gunzip_fetch(g)))
         gunzip_truncated(g, "data");
     return made;
 }

@@ -40,11 +40,17 @@ void gunzip_report_pending(struct gunzip *g)
 
 void gunzip_truncated(struct gunzip *g, const char *within)
 {
-    if (g->source->error)
+    const bool is_unwritten = g->zeros_from < g->source->size;
+    uint64_t end = is_unwritten ? g->zeros_from : g->now.offset + (uint64_t)(g->end - g->at);
+
+    if (g->source->error) {
         g->now.part = NOTHING;
-    else
-        gunzip_fault(g, GZIP_TRUNCATED, g->now.member_offset, "a complete member",
-                     "the end of the file at 0x%" PRIx64 ", within the %s", g->now.offset + (uint64_t)(g->end - g->at), within);
+        return;
+    }
+    gunzip_fault(g, GZIP_TRUNCATED, g->now.member_offset, "a complete member", "%s 0x%" PRIx64 "%s, within the %s",
+                 is_unwritten ? "zeros from" : "the end of the file at", end, is_unwritten ? " to the end of the file" : "",
+                 within);
+    g->pending.is_unwritten = is_unwritten;
 }
 
 bool gunzip_is_nested(const struct gunzip *g)

@@ -69,10 +69,10 @@ static bool mend_header(struct gunzip *g)
         g->mended > FREE_TRIALS + g->now.offset / TRIAL_DISTANCE)
         return false;
     g->mended++;
-    if (!go_to_member(g) || !gzip_may_be_wrong(g->at, (size_t)(g->end - g->at)))
+    if (!go_to_member(g) || !gzip_may_be_wrong(g->at, gunzip_written(g)))
         return false;
     trial = gzip_trial_new(g->memory, GZIP_TRIAL_ENOUGH);
-    made = trial ? gzip_try_wrong(trial, g->at, (size_t)(g->end - g->at)) : (struct gzip_made){0};
+    made = trial ? gzip_try_wrong(trial, g->at, gunzip_written(g)) : (struct gzip_made){0};
     gzip_trial_delete(trial, g->memory);
     if (!made.data)
         return false;

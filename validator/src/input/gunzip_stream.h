@@ -38,6 +38,7 @@ struct gunzip {
     size_t capacity;
     size_t block;
     uint64_t snapshot_distance; /* at least, where blocks are not small */
+    uint64_t zeros_from;        /* nothing but zeros is in the file from there on; UINT64_MAX if that is not known */
     const uint8_t *at, *end;    /* compressed bytes in memory */
 
     struct gunzip_position now; /* of `at` */
@@ -80,6 +81,8 @@ void gunzip_go_to(struct gunzip *g, uint64_t offset);
 /* Passes bytes in memory. */
 void gunzip_pass(struct gunzip *g, size_t n);
 bool gunzip_take(struct gunzip *g, uint8_t *byte);
+/* Of the bytes in memory those before the zeros that end the file. */
+size_t gunzip_written(const struct gunzip *g);
 
 /* ---- gunzip_faults.c ---- */
 
@@ -87,7 +90,7 @@ bool gunzip_take(struct gunzip *g, uint8_t *byte);
  * trailer is wrong, the stream ends. */
 __attribute__((format(printf, 5, 6))) void gunzip_fault(struct gunzip *g, enum gzip_fault fault, uint64_t offset,
                                                         const char *expected, const char *found, ...);
-/* The file ends within the present member. A failed read is no fault of the file. */
+/* The file, or what was written of it, ends within the present member. A failed read is no fault of the file. */
 void gunzip_truncated(struct gunzip *g, const char *within);
 void gunzip_report_pending(struct gunzip *g);
 /* Whether the stream is gzip again. It then counts as empty. */

@@ -12,6 +12,8 @@
 
 #include "base/versioned.h"
 
+enum { ZEROS_LEAST = 512 /* a sector of a disk */ };
+
 struct input_source source_of_fd(int fd)
 {
     struct input_source s = {.fd = fd, .wake = {-1, -1}};
@@ -201,4 +203,29 @@ size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *
         got += more;
     }
     return got;
+}
+
+/* Of n bytes, those up to the last one that is not zero. */
+static size_t without_zeros(const uint8_t *p, size_t n)
+{
+    while (n > 0 && p[n - 1] == 0)
+        n--;
+    return n;
+}
+
+uint64_t source_without_zeros(const struct input_source *s)
+{
+    uint8_t some[4096];
+    uint64_t end = s->size;
+    size_t rest = 0;
+
+    while (end > 0 && rest == 0) {
+        size_t n = end < sizeof some ? (size_t)end : sizeof some;
+
+        if (source_read_at(s, end - n, some, n) < n)
+            return s->size;
+        rest = without_zeros(some, n);
+        end -= n - rest;
+    }
+    return s->size - end < ZEROS_LEAST ? s->size : end;
 }
