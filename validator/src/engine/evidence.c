@@ -141,6 +141,8 @@ unsigned bits_of_subrecord(struct file *file, const uint8_t *p, uint64_t *last)
     case SUB_CLASS_DUMP:
         if (!read_CLASS_DUMP(&c, id_size, &class) || (knows_no_class(file) && (class.reserved1 || class.reserved2)))
             return 0; /* text has such bytes, and the number of fields in it may lead far */
+        if (!knows_no_class(file) && class.super_id && !is_near_classes(file, class.super_id))
+            return 0; /* a field that refers to a class, with a byte 0x20 before it */
         return bits_of_class(file, class.super_id, class.class_id, class.trace_serial);
     case SUB_INSTANCE_DUMP:
         return read_INSTANCE_DUMP(&c, id_size, &instance) ? bits_of_instance(file, &instance) : 0;

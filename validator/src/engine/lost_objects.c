@@ -243,15 +243,15 @@ static bool is_right_instance(struct engine *e, struct right_sizes *right, const
 static bool may_hold_lost(struct suspect *s, struct right_sizes *right, uint64_t at, uint64_t size)
 {
     const uint8_t *p = s->sight.at + at;
-    size_t head;
+    size_t head = 1;
 
     if (*p == SUB_INSTANCE_DUMP ? is_right_instance(s->e, right, p, size) : is_right(s->e, p, size))
         return false;
     if (!array_layout(p, s->sight.id_size, &head, &s->width))
-        return true;
+        s->width = 1;
     s->first = at + head;
     for (uint64_t i = s->first; i < at + size; i += s->width)
-        if (may_begin(s, i))
+        if (is_object_tag(s->sight.at[i]) && (s->sight.size - i <= s->sight.id_size || may_begin(s, i)))
             return true;
     return false;
 }
