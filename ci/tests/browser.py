@@ -14,10 +14,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PROGRAM = next((found for name in NAMES if (found := shutil.which(name))), None)
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe", "about:blank")
+OWN_HOSTS = (".google.com", ".googleapis.com")  # of which Chromium itself asks, whatever the page does
 
 
 class Server(ThreadingHTTPServer):
@@ -36,7 +38,9 @@ class Handler(SimpleHTTPRequestHandler):
     def parse_request(self) -> bool:
         assert isinstance(self.server, Server)
         is_whole = super().parse_request()
-        self.server.asked.append(self.requestline)
+        host = urlsplit(self.path if "://" in self.path else f"//{self.path}").hostname if not self.path.startswith("/") else None
+        if not (host or "").endswith(OWN_HOSTS):
+            self.server.asked.append(self.requestline)
         return is_whole
 
 
@@ -49,15 +53,16 @@ def serving(folder: Path) -> Iterator[Server]:
 
 
 class Browser:
-    """One page."""
+    """One page. What it asks of any host is noted by the witness, its proxy for all but this machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, witness: Server | None = None) -> None:
         assert PROGRAM is not None
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         start = 'exec "$@" 3<&"$IN" 4>&"$OUT" 2>/dev/null'
+        options = (f"--proxy-server={witness.address}", *OPTIONS) if witness else OPTIONS
         self._process = subprocess.Popen(
-            ["bash", "-c", start, "bash", PROGRAM, *OPTIONS, f"--user-data-dir={folder}"],
+            ["bash", "-c", start, "bash", PROGRAM, *options, f"--user-data-dir={folder}"],
             pass_fds=(theirs_in, theirs_out),
             env=os.environ | {"IN": str(theirs_in), "OUT": str(theirs_out)},
         )

@@ -36,7 +36,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def browser(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as browser:
+    with Browser(tmp_path_factory.mktemp("profile"), server) as browser:
         browser.look(1280, dark=False)
         load(browser, server)
         yield browser
@@ -116,6 +116,20 @@ def test_a_dump_that_is_dropped(kind: str, browser: Browser, server: Server, tmp
     link = "await fetch(document.getElementById('copy').href).then(answer => answer.blob())"
     assert sha256_of(browser, link) == hashlib.sha256((tmp_path / "repaired-heap.hprof").read_bytes()).hexdigest()
     assert server.asked[asked:] == []  # nothing has left the page
+
+
+@pytest.mark.parametrize("host", ["other", "own"])
+@pytest.mark.parametrize("who", ["page", "worker"])
+def test_what_would_leave_the_page_is_noted(who: str, host: str, browser: Browser, server: Server) -> None:
+    """By the tests that find nothing: they saw only what went to the server of the page."""
+    address = "http://elsewhere.invalid/dump" if host == "other" else f"{server.address}/dump"
+    asked = len(server.asked)
+    code = f"fetch({address!r}, {{method: 'POST', body: 'bytes', mode: 'no-cors'}}).catch(() => 0)"
+    if who == "worker":
+        worker = f"new Worker(URL.createObjectURL(new Blob([{code + '.then(() => postMessage(0))'!r}])))"
+        code = f"new Promise(done => {worker}.onmessage = done).then(() => 0)"
+    browser.evaluate(f"{code}.then(() => 0)")
+    assert server.asked[asked:] == [f"POST {address if host == 'other' else '/dump'} HTTP/1.1"]
 
 
 def test_readme_has_what_the_page_shows(browser: Browser, tmp_path: Path) -> None:
