@@ -2,12 +2,15 @@
 
 import ctypes
 import sys
+import weakref
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import IntEnum
+from threading import RLock
 from types import TracebackType
+from typing import Any
 
 from ._library import IO, LIBRARY, LIMIT, VALID, CClass, CColumns, CField, CHeader, CItem, CReadOptions, made, text
 from ._source import ObjectSource, PathOrFile, opened
@@ -168,34 +171,36 @@ def _value(kind: str, data: bytes) -> Value:
 
 class Dump:
     """A dump that is read item by item. Its names, classes and fields are known once their records were read: HotSpot writes them
-    before the first object. index() reads all of the dump, so that everything is known, and objects can be found by their IDs."""
+    before the first object. index() reads all of the dump, so that everything is known, and objects can be found by their IDs.
+    Several threads may use it: they wait for each other, and the next item of one is the next item of all."""
 
     def __init__(self, source: PathOrFile, *, jobs: int = 1, check: bool = True, max_memory: int = 0) -> None:
+        if jobs < 1:
+            raise ValueError(f"jobs is 1 or more, not {jobs}")
         self._turn = 0
+        self._lock = RLock()  # the library's reader is for one thread at a time
         self._reader = ctypes.c_void_p()
         self._classes: dict[tuple[int, bool], list[Field]] = {}
         with ExitStack() as stack:
             self._source = stack.enter_context(opened(source))
             options = made(CReadOptions)
             options.threads, options.unchecked, options.max_memory = jobs, not check, max_memory
+            stack.callback(LIBRARY.hprof_close, self._reader)
             if isinstance(self._source, ObjectSource):
                 options.threads = 1
                 status = LIBRARY.hprof_open_source(self._source.source, options, ctypes.byref(self._reader))
             else:
                 status = LIBRARY.hprof_open_fd(self._source, options, ctypes.byref(self._reader))
-            stack.callback(self._close_reader)
             if status != VALID:
                 self._raise(status)
             self.header = self._read_header()
-            self._stack = stack.pop_all()
-
-    def _close_reader(self) -> None:
-        LIBRARY.hprof_close(self._reader)
-        self._reader = ctypes.c_void_p()
+            self._close = weakref.finalize(self, stack.pop_all().close)  # also if nobody calls close()
 
     def close(self) -> None:
-        self._turn += 1
-        self._stack.close()
+        with self._lock:
+            self._turn += 1
+            self._reader = ctypes.c_void_p()
+            self._close()
 
     def __enter__(self) -> "Dump":
         return self
@@ -208,54 +213,62 @@ class Dump:
             self._source.raise_failure()
         raise {IO: OSError, LIMIT: MemoryError}.get(status, ValueError)(text(LIBRARY.hprof_failure(self._reader)))
 
-    def _checked(self, result: int) -> bool:
-        if not self._reader:
-            raise ValueError("the dump is closed")
-        if result < 0:
-            self._raise(-result)
-        return result > 0
+    def _call(self, function: "Callable[..., int]", *arguments: Any) -> int:
+        """What the library answers, which is not below 0. Who uses a pointer from it holds the lock."""
+        with self._lock:
+            if not self._reader:
+                raise ValueError("the dump is closed")
+            result = function(self._reader, *arguments)
+            if result < 0:
+                self._raise(-result)
+            return result
 
     def _read_header(self) -> Header:
         header = made(CHeader)
-        self._checked(LIBRARY.hprof_read_header(self._reader, header))
+        self._call(LIBRARY.hprof_read_header, header)
         return Header(text(header.version), header.id_size, header.timestamp, header.compressed)
 
-    def _take(self, result: int, item: CItem) -> Item | None:
-        self._turn += 1
-        return Item(self, item) if self._checked(result) else None
+    def _take(self, function: "Callable[..., int]", *arguments: Any) -> Item | None:
+        """The item to which `function` goes, whose last argument it is."""
+        with self._lock:
+            self._turn += 1
+            item = made(CItem)
+            return Item(self, item) if self._call(function, *arguments, item) else None
 
     def __iter__(self) -> Iterator[Item]:
         """The items that follow the last one."""
-        c_item = made(CItem)
-        while (item := self._take(LIBRARY.hprof_next(self._reader, c_item), c_item)) is not None:
+        while (item := self._take(LIBRARY.hprof_next)) is not None:
             yield item
 
     def rewind(self) -> None:
         """Goes to the start. What is known stays known."""
-        self._turn += 1
-        self._checked(LIBRARY.hprof_seek(self._reader, None))
+        with self._lock:
+            self._turn += 1
+            self._call(LIBRARY.hprof_seek, None)
 
     def _body(self, item: Item) -> bytes:
-        if item._turn != self._turn:
-            raise ValueError("the dump has gone on: the contents of an item are there until the next one is read")
         parts, pointer, done = list[bytes](), ctypes.c_void_p(), 0
-        while (size := LIBRARY.hprof_body(self._reader, done, 1 << 20, ctypes.byref(pointer))) > 0:
-            parts.append(ctypes.string_at(pointer, size))
-            done += size
-        self._checked(size)
+        with self._lock:
+            if item._turn != self._turn:
+                raise ValueError("the dump has gone on: the contents of an item are there until the next one is read")
+            while size := self._call(LIBRARY.hprof_body, done, 1 << 20, ctypes.byref(pointer)):
+                parts.append(ctypes.string_at(pointer, size))
+                done += size
         return b"".join(parts)
 
     def string(self, id: int) -> str | None:
         """The text of a UTF8; None if it is not known yet."""
         pointer, size = ctypes.c_void_p(), ctypes.c_size_t()
-        if not self._checked(LIBRARY.hprof_string(self._reader, id, ctypes.byref(pointer), ctypes.byref(size))):
-            return None
-        return _modified_utf8(ctypes.string_at(pointer, size.value))
+        with self._lock:
+            if not self._call(LIBRARY.hprof_string, id, ctypes.byref(pointer), ctypes.byref(size)):
+                return None
+            data = ctypes.string_at(pointer, size.value)
+        return _modified_utf8(data)
 
     def class_of(self, id: int) -> Class | None:
         """The class with an ID; None if it is not known yet."""
         c_class = made(CClass)
-        return self._class(c_class) if self._checked(LIBRARY.hprof_class(self._reader, id, c_class)) else None
+        return self._class(c_class) if self._call(LIBRARY.hprof_class, id, c_class) else None
 
     def _class(self, c: CClass) -> Class:
         name = _java_name(self.string(c.name_id) or "") if c.name_id else ""
@@ -264,32 +277,45 @@ class Dump:
     def classes(self) -> Iterator[Class]:
         """All classes that are known."""
         c_class, number = made(CClass), 0
-        while self._checked(LIBRARY.hprof_class_at(self._reader, number, c_class)):
+        while self._call(LIBRARY.hprof_class_at, number, c_class):
             yield self._class(c_class)
             number += 1
 
     def fields(self, class_id: int, *, is_static: bool = False) -> list[Field]:
         """The fields of an instance, those of superclasses after its own, or the static fields of the class."""
-        if fields := self._classes.get((class_id, is_static)):
+        if (fields := self._classes.get((class_id, is_static))) is not None:
             return fields
         found, field = list[Field](), made(CField)
-        while self._checked(LIBRARY.hprof_field_at(self._reader, class_id, is_static, len(found), field)):
-            kind = "object" if field.type == _OBJECT else _TYPES[field.type][0]
-            found.append(Field(self.string(field.name_id) or f"0x{field.name_id:x}", kind, field.class_id, field.offset))
-        self._classes[class_id, is_static] = found
+        with self._lock:
+            is_known = self._is_known(class_id, with_superclasses=not is_static)
+            while self._call(LIBRARY.hprof_field_at, class_id, is_static, len(found), field):
+                kind = "object" if field.type == _OBJECT else _TYPES[field.type][0]
+                found.append(Field(self.string(field.name_id) or f"0x{field.name_id:x}", kind, field.class_id, field.offset))
+            if is_known:  # else there may be more later
+                self._classes[class_id, is_static] = found
         return found
+
+    def _is_known(self, class_id: int, *, with_superclasses: bool) -> bool:
+        """Whether the CLASS_DUMP was read."""
+        seen = set[int]()
+        while (found := self.class_of(class_id)) is not None and found.is_dumped:
+            seen.add(class_id)
+            class_id = found.super_id
+            if not with_superclasses or class_id == 0 or class_id in seen:
+                return True
+        return False
 
     def index(self, heap_dump: int = 1, *, max_memory: int = 0) -> None:
         """Reads all of the dump, and keeps where the objects of a heap dump are, for find(). 8 bytes an object."""
-        self._turn += 1
-        if not self._checked(LIBRARY.hprof_index(self._reader, heap_dump, max_memory)):
-            raise ValueError(f"there is no heap dump {heap_dump}")
-        self._classes.clear()
+        with self._lock:
+            self._turn += 1
+            if not self._call(LIBRARY.hprof_index, heap_dump, max_memory):
+                raise ValueError(f"there is no heap dump {heap_dump}")
+            self._classes.clear()
 
     def find(self, id: int) -> Item | None:
         """An object, class or array of the heap dump that was indexed. The items that follow it are read next."""
-        item = made(CItem)
-        return self._take(LIBRARY.hprof_find(self._reader, id, item), item)
+        return self._take(LIBRARY.hprof_find, id)
 
     def objects(self, heap_dump: int = 0) -> Objects:
         """All objects, or those of one heap dump. Reads from the start; 33 bytes an object."""
@@ -311,14 +337,16 @@ class Dump:
         finally:
             LIBRARY.hprof_python_free(columns)
 
-    def _collect(self, collect: "ctypes._FuncPointer", heap_dump: int) -> CColumns:
+    def _collect(self, collect: "Callable[..., int]", heap_dump: int) -> CColumns:
         columns = CColumns()
-        self.rewind()
-        result = collect(self._reader, heap_dump, columns)
-        self._turn += 1
-        if result < 0:
+        try:
+            with self._lock:
+                self.rewind()
+                self._call(collect, heap_dump, columns)
+                self._turn += 1
+        except BaseException:
             LIBRARY.hprof_python_free(columns)
-            self._raise(-result)
+            raise
         return columns
 
 

@@ -40,6 +40,8 @@ class ObjectSource:
     def _take(self, _context: int | None, to: int, size: int) -> int:
         try:
             data = self._file.read(size)
+            if not isinstance(data, bytes | bytearray | memoryview):
+                raise TypeError(f"read() gave {type(data).__name__}, not bytes")
             if len(data) > size:
                 raise ValueError(f"read({size}) gave {len(data)} bytes")
             ctypes.memmove(to, bytes(data), len(data))
@@ -75,5 +77,7 @@ def opened(source: PathOrFile) -> Iterator[int | ObjectSource]:
             yield descriptor
         finally:
             os.close(descriptor)
+    elif not hasattr(source, "read"):
+        raise TypeError(f"a dump is a path, or an object with read(), not {type(source).__name__}")
     else:
         yield ObjectSource(source)

@@ -244,7 +244,140 @@ def test_failures_are_exceptions(venv: Path, dump: Path) -> None:
     assert "hotspot" in failures[0][1]
 
 
+CLOSED = """
+dump = hprof_validate.read(sys.argv[1])
+id = next(item.id for item in dump if item.name == "CLASS_DUMP")
+dump.close()
+for call in (lambda: dump.string(id), lambda: dump.class_of(id), lambda: dump.fields(id), lambda: list(dump.classes()),
+             lambda: dump.find(id), dump.index, dump.rewind, dump.objects, dump.references, lambda: list(dump)):
+    try:
+        call()
+    except ValueError as failure:
+        assert str(failure) == "the dump is closed", failure
+    else:
+        raise AssertionError("a closed dump was read")
+"""
+
+
+def test_a_closed_dump_is_read_no_more(venv: Path, dump: Path) -> None:
+    python(venv, CLOSED, dump)
+
+
+WRONG_TYPES = """
+class Reader:
+    def __init__(self, gives):
+        self.gives = gives
+    def read(self, size):
+        return self.gives
+
+for dump in (None, 3, b"heap.hprof", Reader("JAVA PROFILE"), Reader(None)):
+    for call in (hprof_validate.validate, hprof_validate.read):
+        try:
+            call(dump)
+        except TypeError as failure:
+            assert str(failure).startswith(("a dump is a path, or an object with read(), not ", "read() gave ")), failure
+        else:
+            raise AssertionError(dump)
+"""
+
+
+def test_what_is_no_dump_is_a_type_error(venv: Path) -> None:
+    python(venv, WRONG_TYPES)
+
+
+LEFT_OPEN = """
+import gc, os
+def memory():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def leave_open(times):
+    for _ in range(times):
+        hprof_validate.read(sys.argv[1], check=False).index()
+    gc.collect()
+leave_open(20)
+before = memory()
+leave_open(100)
+print(json.dumps([memory() - before, len(os.listdir("/proc/self/fd"))]))
+"""
+
+
+def test_a_dump_that_nobody_closes_is_closed(venv: Path, dump: Path) -> None:
+    more, descriptors = ask(venv, LEFT_OPEN, dump)
+    assert more < 1 << 20
+    assert descriptors < 10
+
+
 # ---- Reading
+
+THREADS = """
+import random, threading
+def in_threads(*calls):
+    failures = []
+    def run(call):
+        try:
+            call()
+        except BaseException as failure:
+            failures.append(failure)
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+with hprof_validate.read(sys.argv[1]) as dump:
+    offsets = [item.offset for item in dump]
+for _ in range(5):
+    with hprof_validate.read(sys.argv[1]) as dump:
+        found = [[], []]
+        in_threads(*(lambda own=own: own.extend(item.offset for item in dump) for own in found))
+    assert sorted(found[0] + found[1]) == offsets
+with hprof_validate.read(sys.argv[1]) as dump:
+    dump.index()
+    ids = list(dump.objects().id)
+    def find():
+        for id in random.choices(ids, k=2000):
+            assert dump.find(id).id == id
+    in_threads(find, find, find)
+for _ in range(10):
+    dump = hprof_validate.read(sys.argv[1])
+    def collect():
+        try:
+            dump.references()
+        except ValueError as failure:
+            assert str(failure) == "the dump is closed", failure
+    in_threads(collect, collect, dump.close)
+"""
+
+
+def test_several_threads_may_read_one_dump(venv: Path, dump: Path) -> None:
+    python(venv, THREADS, dump)
+
+
+LATER = """
+records = []
+def record(tag, body):
+    records.append(bytes([tag]) + bytes(4) + len(body).to_bytes(4, "big") + body)
+def number(value):
+    return value.to_bytes(4, "big")
+def class_dump(id, super_id, size, field):
+    return b"\\x20" + number(id) + number(0) + number(super_id) + bytes(20) + number(size) + bytes(4) + field
+def instance(id):
+    return b"\\x21" + number(id) + number(0) + number(3) + number(8) + number(5) + number(6)
+for id, name in enumerate([b"java/lang/Object", b"Base", b"Derived", b"base", b"derived"], 1):
+    record(1, number(id) + name)
+for id in range(1, 4):
+    record(2, number(id) + number(id) + number(0) + number(id))
+first = class_dump(1, 0, 0, bytes(2)) + class_dump(3, 2, 8, b"\\0\\1" + number(5) + b"\\n") + instance(16)
+record(0x1c, first + class_dump(2, 1, 4, b"\\0\\1" + number(4) + b"\\n") + instance(32))
+record(0x2c, b"")
+dump = hprof_validate.read(io.BytesIO(b"JAVA PROFILE 1.0.2\\0" + number(4) + bytes(8) + b"".join(records)))
+print(json.dumps([item.fields() for item in dump if item.name == "INSTANCE_DUMP"]))
+"""
+
+
+def test_fields_of_a_superclass_that_comes_later_are_known_then(venv: Path) -> None:
+    assert ask(venv, LATER) == [{"derived": 5}, {"derived": 5, "base": 6}]
+
 
 CONTENT = """
 with hprof_validate.read(sys.argv[1]) as dump:
