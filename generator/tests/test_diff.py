@@ -238,6 +238,47 @@ def test_runs_of_the_same_size_in_another_order_are_the_same(tmp_path: Path) -> 
     assert reports[1:] == reports[:1] * 2, seed
 
 
+def bytes_dump(*arrays: tuple[int, bytes], roots: int = 0) -> bytes:
+    """Arrays with these IDs and elements, and roots that are all the same."""
+    head = b"JAVA PROFILE 1.0.2\0" + (8).to_bytes(4, "big") + bytes(8)
+    heap = [
+        b"\x23" + id.to_bytes(8, "big") + bytes(4) + len(values).to_bytes(4, "big") + b"\x08" + values for id, values in arrays
+    ]
+    return head + Pieces.record(SEGMENT, b"".join(heap) + roots * (b"\xff" + bytes(7) + b"\1")) + Pieces.record(END, b"")
+
+
+def test_two_objects_of_one_id_may_be_in_another_order(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(bytes_dump((1, b"one"), (1, b"two"), (1, b"six"), (2, b"ten")))
+    (tmp_path / "b").write_bytes(bytes_dump((1, b"two"), (1, b"six"), (1, b"two"), (2, b"ten")))
+    found = report(tmp_path / "a", tmp_path / "b", "--by=id")
+    assert changes(found) == {"primitive_arrays": (1, 0, 0)}
+    assert [one["parts"][0] for one in found["differences"]] == [{"what": "[0]", "a": "111", "b": "116"}]
+
+
+def test_what_waits_is_read_once(tmp_path: Path) -> None:
+    """A long array, while 40,000 objects pass that are found at once. To read it for each takes minutes."""
+    first = [(1 + i, b"") for i in range(40_000)]
+    second = [(100_001 + i, b"") for i in range(40_000)]
+    long = (200_001, bytes(16 << 20))
+    (tmp_path / "a").write_bytes(bytes_dump(*first, *second))
+    (tmp_path / "b").write_bytes(bytes_dump(*second, long, *first))
+    assert changes(report(tmp_path / "a", tmp_path / "b", "--by=id")) == {"primitive_arrays": (0, 0, 1)}
+
+
+@pytest.mark.parametrize("name", ["roots", "objects"])
+def test_any_number_of_the_same_may_wait(name: str, tmp_path: Path) -> None:
+    """To look at all that wait for each more of them takes minutes."""
+    number = 400_000
+    many = bytes_dump(roots=number) if name == "roots" else bytes_dump(*[(1, i.to_bytes(4, "big")) for i in range(number)])
+    (tmp_path / "a").write_bytes(bytes_dump((2, b"")))
+    (tmp_path / "b").write_bytes(many)
+    kind = "roots" if name == "roots" else "primitive_arrays"
+    found = report(tmp_path / "a", tmp_path / "b", "--by=id", "--max-differences=10")
+    assert changes(found) == {"primitive_arrays": (0, 1, 0)} | {kind: (0, int(kind != "roots"), number)}
+    same = report(tmp_path / "b", tmp_path / "b", "--by=id")
+    assert (same["kinds"][kind]["same"], same["equal"]) == (number, True)
+
+
 def test_a_compressed_copy_is_the_same(tmp_path: Path) -> None:
     truth("--like=hotspot", "--objects=2000", folder=tmp_path)
     (tmp_path / "dump.gz").write_bytes(gzip.compress((tmp_path / "dump.hprof").read_bytes(), 1))

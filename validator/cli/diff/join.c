@@ -53,10 +53,13 @@ struct joining {
     struct run runs[SIDES];
     struct run_bytes run_bytes;
     struct table waiting;
+    struct entry digested[SIDES]; /* of the item of the side, */
+    bool is_digested[SIDES];      /* if it had to be digested: while it is looked at several times, it is read once */
     struct stretches stretches[SIDES];
     struct tallies tallies;
     uint64_t seed;    /* of digests */
     size_t last_kept; /* once no more differences are kept: the one with the highest offset */
+    bool defines_twice; /* a dump has two objects or two classes of the same ID */
     bool out_of_memory, has_failed;
 };
 
@@ -412,16 +415,16 @@ static void look_for_other(struct joining *j, const struct entry *e)
  * both are in step again. */
 static void compare_out_of_step(struct joining *j, const struct hprof_item items[SIDES], bool is_done[SIDES])
 {
-    struct entry entries[SIDES];
-
     for (unsigned side = 0; side < SIDES; side++) {
-        entries[side] = digested_entry_of(j, side, &items[side]);
-        is_done[side] = take_other(j, &entries[side]);
+        if (!j->is_digested[side])
+            j->digested[side] = digested_entry_of(j, side, &items[side]);
+        j->is_digested[side] = true;
+        is_done[side] = take_other(j, &j->digested[side]);
     }
     if (is_done[0] || is_done[1])
         return;
     for (unsigned side = 0; side < SIDES; side++) {
-        look_for_other(j, &entries[side]);
+        look_for_other(j, &j->digested[side]);
         is_done[side] = true;
     }
 }
@@ -451,14 +454,15 @@ static void count_rest(struct joining *j)
     }
 }
 
-/* A record may define the same ID twice, and in another order in the other dump: such records wait if they differ. */
+/* What defines the same ID twice may do so in another order in the other dump, and waits if it differs. Of records, that is not
+ * known before; objects rarely do. */
 static void compare_in_step(struct joining *j, const struct hprof_item items[SIDES])
 {
     if (is_same(j, items)) {
         struct entry e = {.kind = (uint8_t)kind_of(&items[0]), .class_id = class_of(&items[0])};
 
         count_same(j, &e, 1);
-    } else if (items[0].kind == HPROF_ITEM_RECORD) {
+    } else if (items[0].kind == HPROF_ITEM_RECORD || j->defines_twice) {
         for (unsigned side = 0; side < SIDES; side++) {
             struct entry e = digested_entry_of(j, side, &items[side]);
 
@@ -502,8 +506,10 @@ static void join(struct joining *j)
     }
     while ((has[0] || has[1]) && !j->has_failed && !j->out_of_memory) {
         for (unsigned side = 0; side < SIDES; side++) {
-            if (is_done[side])
+            if (is_done[side]) {
                 has[side] = has[side] && next_item(j, side, &items[side], &counted[side]);
+                j->is_digested[side] = false;
+            }
             is_done[side] = true;
         }
         if (has[0] && has[1] && runs_are_same(j, items, &counted[0]))
@@ -535,12 +541,23 @@ static uint64_t draw(void)
     return mix((uint64_t)now.tv_sec, (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&now);
 }
 
+static bool defines_twice(const struct hprof_summary *summary)
+{
+    static const char *const rules[] = {"object-id-duplicate", "object-id-of-class", "class-dump-duplicate"};
+
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (summary->totals[hprof_rule_find(rules[i])] > 0)
+            return true;
+    return false;
+}
+
 bool diff_join(struct diff *diff, unsigned jobs)
 {
     struct joining j = {.diff = diff, .seed = draw(), .waiting = {.key = draw()}, .run_bytes = {.diff = diff, .jobs = jobs}};
 
     diff->differences = calloc(diff->difference_most + 1, sizeof *diff->differences);
     j.out_of_memory = diff->differences == NULL;
+    j.defines_twice = defines_twice(&diff->sides[0].summary) || defines_twice(&diff->sides[1].summary);
     if (!j.out_of_memory)
         join(&j);
     if (!j.out_of_memory && !j.has_failed)
@@ -550,7 +567,7 @@ bool diff_join(struct diff *diff, unsigned jobs)
     run_bytes_free(&j.run_bytes);
     if (diff->difference_count > 1)
         qsort(diff->differences, diff->difference_count, sizeof *diff->differences, compare_differences);
-    free(j.waiting.entries);
+    table_free(&j.waiting);
     for (unsigned side = 0; side < SIDES; side++) {
         free(j.stretches[side].firsts);
     }

@@ -4,78 +4,79 @@
 
 enum { FIRST_CAPACITY = 1024 };
 
-static size_t home(const struct table *table, const struct entry *e)
+/* The list of the entries of a side that are the same as one: they are found at once, however many there are. */
+static uint32_t *list_of(const struct table *table, const struct entry *e, unsigned side)
 {
     uint64_t h = (e->id ^ table->key) * 0x9e3779b97f4a7c15U;
 
-    h = (h ^ h >> 29 ^ (uint64_t)e->kind << 56 ^ (uint64_t)e->heap_dump << 24) * 0xbf58476d1ce4e5b9U;
-    return (size_t)(h ^ h >> 32) & (table->capacity - 1);
+    h = (h ^ e->digest ^ h >> 29 ^ (uint64_t)e->kind << 56 ^ (uint64_t)e->heap_dump << 24) * 0xbf58476d1ce4e5b9U;
+    return &table->lists[((h ^ h >> 32) + side) & (table->capacity - 1)];
 }
 
-static void put(struct table *table, const struct entry *entry)
+static void put(struct table *table, uint32_t place)
 {
-    size_t i = home(table, entry);
+    struct entry *e = &table->entries[place - 1];
+    uint32_t *list = list_of(table, e, e->side);
 
-    while (table->entries[i].is_used)
-        i = (i + 1) & (table->capacity - 1);
-    table->entries[i] = *entry;
-    table->entries[i].is_used = true;
+    e->next = *list;
+    *list = place;
 }
 
 static bool grow(struct table *table)
 {
-    struct table larger = *table;
+    size_t capacity = table->capacity ? 2 * table->capacity : FIRST_CAPACITY;
+    struct entry *entries;
+    uint32_t *lists;
 
-    larger.capacity = table->capacity ? 2 * table->capacity : FIRST_CAPACITY;
-    larger.entries = calloc(larger.capacity, sizeof *larger.entries);
-    if (larger.entries == NULL)
+    if (capacity > UINT32_MAX)
         return false;
-    for (size_t i = 0; i < table->capacity; i++)
-        if (table->entries[i].is_used)
-            put(&larger, &table->entries[i]);
-    free(table->entries);
-    *table = larger;
+    entries = realloc(table->entries, capacity * sizeof *entries);
+    if (entries == NULL)
+        return false;
+    table->entries = entries;
+    lists = calloc(capacity, sizeof *lists);
+    if (lists == NULL)
+        return false;
+    free(table->lists);
+    table->lists = lists;
+    table->capacity = capacity;
+    for (size_t i = 0; i < table->used; i++) /* none is free */
+        put(table, (uint32_t)i + 1);
     return true;
 }
 
 bool table_add(struct table *table, const struct entry *entry)
 {
-    if (4 * (table->count + 1) > 3 * table->capacity && !grow(table))
+    uint32_t place = table->unused;
+
+    if (place == 0 && table->used == table->capacity && !grow(table))
         return false;
-    put(table, entry);
+    if (place != 0)
+        table->unused = table->entries[place - 1].next;
+    else
+        place = (uint32_t)++table->used;
+    table->entries[place - 1] = *entry;
+    table->entries[place - 1].is_used = true;
+    put(table, place);
     table->count++;
     return true;
 }
 
-/* Closes the gap, so that a search needs no marks of what was removed. */
-static void remove_at(struct table *table, size_t gap)
-{
-    const size_t mask = table->capacity - 1;
-
-    for (size_t i = (gap + 1) & mask; table->entries[i].is_used; i = (i + 1) & mask) {
-        size_t wanted = home(table, &table->entries[i]);
-
-        if (((i - wanted) & mask) >= ((i - gap) & mask)) {
-            table->entries[gap] = table->entries[i];
-            gap = i;
-        }
-    }
-    table->entries[gap].is_used = false;
-    table->count--;
-}
-
 bool table_take(struct table *table, const struct entry *like)
 {
-    const size_t mask = table->capacity - 1;
-
     if (table->count == 0)
         return false;
-    for (size_t i = home(table, like); table->entries[i].is_used; i = (i + 1) & mask) {
-        const struct entry *e = &table->entries[i];
+    for (uint32_t *at = list_of(table, like, !like->side); *at != 0; at = &table->entries[*at - 1].next) {
+        const uint32_t place = *at;
+        struct entry *e = &table->entries[place - 1];
 
         if (e->id == like->id && e->digest == like->digest && e->kind == like->kind && e->heap_dump == like->heap_dump &&
             e->side != like->side) {
-            remove_at(table, i);
+            *at = e->next;
+            e->next = table->unused;
+            table->unused = place;
+            e->is_used = false;
+            table->count--;
             return true;
         }
     }
@@ -106,9 +107,15 @@ void table_sort(struct table *table)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < table->capacity; i++)
+    for (size_t i = 0; i < table->used; i++)
         if (table->entries[i].is_used)
             table->entries[kept++] = table->entries[i];
     if (kept > 1)
         qsort(table->entries, kept, sizeof *table->entries, compare_entries);
+}
+
+void table_free(struct table *table)
+{
+    free(table->entries);
+    free(table->lists);
 }
