@@ -18,6 +18,7 @@ struct trial {
     size_t from, to;
     struct candidate candidate;
     char *path;
+    struct stat before; /* the run */
     struct run run;
     bool is_busy;
 };
@@ -41,6 +42,17 @@ static enum reduction_end fail(struct reduction *r, const char *what, const char
 {
     snprintf(r->failure, sizeof r->failure, "%.120s: %.120s", what, reason);
     return REDUCTION_FAILED;
+}
+
+/* COMMAND may not write into the dump that it is given: how it ends would say nothing of the dump that it was given. */
+static bool is_left_alone(struct reduction *r, const char *path, const struct stat *before)
+{
+    struct stat after;
+
+    if (stat(path, &after) == 0 && after.st_ino == before->st_ino && after.st_size == before->st_size &&
+        after.st_mtim.tv_sec == before->st_mtim.tv_sec && after.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
+        return true;
+    return fail(r, path, "COMMAND has changed or removed it, which it must not") != REDUCTION_FAILED;
 }
 
 bool is_valid_dump(const char *path)
@@ -79,14 +91,17 @@ static bool start(struct reduction *r, struct run *run, const char *path)
 bool reduction_try(struct reduction *r, const char *path, struct outcome *outcome)
 {
     struct run run, *const runs[] = {&run};
+    struct stat before;
 
+    if (stat(path, &before) != 0)
+        return fail(r, path, strerror(errno)) != REDUCTION_FAILED;
     if (!start(r, &run, path))
         return false;
     while (!run.is_over && !*r->interrupted)
         runs_wait(runs, 1, &r->command);
     run_stop(&run);
     *outcome = run.outcome;
-    return true;
+    return is_left_alone(r, path, &before);
 }
 
 /* ---- One pass ---- */
@@ -155,6 +170,10 @@ static void begin_trial(struct pass *pass, size_t chunk)
         unlink(trial->path);
         return;
     }
+    if (stat(trial->path, &trial->before) != 0) {
+        pass->end = fail(r, trial->path, strerror(errno));
+        return;
+    }
     if (!start(r, &trial->run, trial->path)) {
         pass->end = REDUCTION_FAILED;
         unlink(trial->path);
@@ -169,6 +188,10 @@ static void take(struct pass *pass, struct trial *trial)
 {
     size_t taken = trial->to - trial->from;
 
+    if (!is_left_alone(pass->r, trial->path, &trial->before)) {
+        pass->end = REDUCTION_FAILED;
+        return;
+    }
     journal_found(&pass->r->journal);
     if (rename(trial->path, pass->r->out) != 0) {
         pass->end = fail(pass->r, errno == ENOENT ? trial->path : pass->r->out, strerror(errno));

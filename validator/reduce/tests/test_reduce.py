@@ -277,6 +277,19 @@ def test_a_command_that_changes_its_mind_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("does", ['echo more >> "$1"', 'rm "$1"', 'cp "$1" new; echo >> new; mv new "$1"'])
+def test_a_command_that_writes_into_the_dump_is_refused(does: str, tmp_path: Path) -> None:
+    """Else the dump got what the command wrote, and the reduction never came to an end."""
+    (tmp_path / "in.hprof").write_bytes(chain(2))
+    only_candidates = f'case $1 in in.hprof) ;; *) {does};; esac; exit 1'
+    done = reduce("in.hprof", "-o", "out", "--", "sh", "-c", only_candidates, "sh", cwd=tmp_path, timeout=20)
+    assert (done.status, "out.1.hprof: COMMAND has changed or removed it" in done.err) == (3, True), done.err
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out.reduce").unlink()
+    done = reduce("in.hprof", "-o", "out", "--", "sh", "-c", f"{does}; exit 1", "sh", cwd=tmp_path, timeout=20)
+    assert (done.status, "in.hprof: COMMAND has changed or removed it" in done.err) == (2, True), done.err
+
+
 def test_a_command_that_is_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in.hprof").write_bytes(chain(2))
     done = reduce("in.hprof", "-o", "out", "--", "./no-such-command", cwd=tmp_path)
