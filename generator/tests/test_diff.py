@@ -4,6 +4,8 @@ import gzip
 import json
 import os
 import random
+import shutil
+import signal
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -470,6 +472,29 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         done_full = subprocess.run([TOOL, tmp_path / "a", tmp_path / "a"], stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done_full.returncode, b"No space left" in done_full.stderr) == (2, True)
+
+
+def bytes_read(process: "subprocess.Popen[str]") -> int:
+    return int(Path(f"/proc/{process.pid}/io").read_text().split()[1])
+
+
+def test_a_dump_that_becomes_shorter_is_named(tmp_path: Path) -> None:
+    """After both were checked, while they are compared."""
+    truth("--like=hotspot", "--bytes=40M", folder=tmp_path)
+    a, b = tmp_path / "dump.hprof", tmp_path / "shrinks.hprof"
+    size = a.stat().st_size
+    for _ in range(20):
+        shutil.copy(a, b)
+        with subprocess.Popen([TOOL, "--by=id", a, b], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+            while process.poll() is None and bytes_read(process) < 2 * size + size // 4:
+                pass
+            process.send_signal(signal.SIGSTOP)
+            os.truncate(b, size // 2)
+            process.send_signal(signal.SIGCONT)
+            said = process.communicate()[1]
+        if process.returncode != 0:  # it was not at the end
+            break
+    assert (process.returncode, said) == (2, f"hprof-diff: {b}: the file became shorter while it was read\n")
 
 
 def test_a_pipe_is_refused(tmp_path: Path) -> None:

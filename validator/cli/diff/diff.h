@@ -73,6 +73,7 @@ struct diff {
     struct difference *differences; /* the first ones, by their offset in A, then in B */
     size_t difference_count, difference_most;
     char failure[HPROF_FAILURE_SIZE];
+    unsigned failed_side; /* the one that could not be read */
 };
 
 /* ---- join.c ---- */

@@ -57,8 +57,8 @@ struct joining {
     bool is_digested[SIDES];      /* if it had to be digested: while it is looked at several times, it is read once */
     struct stretches stretches[SIDES];
     struct tallies tallies;
-    uint64_t seed;    /* of digests */
-    size_t last_kept; /* once no more differences are kept: the one with the highest offset */
+    uint64_t seed;      /* of digests */
+    size_t last_kept;   /* once no more differences are kept: the one with the highest offset */
     bool defines_twice; /* a dump has two objects or two classes of the same ID */
     bool out_of_memory, has_failed;
 };
@@ -125,6 +125,7 @@ static bool has_id(enum kind kind)
 static bool fail(struct joining *j, unsigned side)
 {
     snprintf(j->diff->failure, sizeof j->diff->failure, "%s", hprof_failure(j->diff->sides[side].reader));
+    j->diff->failed_side = side;
     j->has_failed = true;
     return false;
 }

@@ -253,7 +253,7 @@ static int compare_by_id(struct diff *diff, const struct options *options)
     for (unsigned side = 0; side < SIDES; side++)
         hprof_seek(diff->sides[side].reader, NULL);
     if (!diff_join(diff, options->jobs)) {
-        say_failure(diff->sides[0].file, diff->failure);
+        say_failure(diff->sides[diff->failed_side].file, diff->failure);
         return TROUBLE;
     }
     return print_report(options, diff, NULL) ? status_of(diff, !diff_is_equal(diff)) : TROUBLE;
@@ -288,7 +288,7 @@ static int compare(struct diff *diff, const struct options *options)
         diff->reason = REASON_ID_SIZE;
     } else if (way == BY_EITHER) {
         if (!find_shared(diff, options->jobs)) {
-            say_failure(diff->sides[0].file, diff->failure);
+            say_failure(diff->sides[diff->failed_side].file, diff->failure);
             return TROUBLE;
         }
         way = shares_ids(diff) ? BY_ID : BY_CONTENT;

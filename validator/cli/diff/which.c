@@ -151,8 +151,10 @@ static bool sample_both(struct diff *diff, unsigned jobs, struct sampling *sampl
 
     parallel(jobs, SIDES, sample_side, sampling);
     for (unsigned side = 0; side < SIDES; side++) {
-        if (sampling[side].has_failed)
+        if (sampling[side].has_failed) {
             snprintf(diff->failure, sizeof diff->failure, "%s", hprof_failure(diff->sides[side].reader));
+            diff->failed_side = side;
+        }
         is_over &= sampling[side].is_over;
         sampling[side].most = UINT64_MAX;
     }
