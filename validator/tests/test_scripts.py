@@ -1,6 +1,8 @@
 """The scripts of ci/: what they require, what they report about skipped tests, and which tests a run takes."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -58,6 +60,25 @@ def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
     has_jdk = any((home / "bin/jcmd").exists() for home in Path("/usr/lib/jvm").glob("*"))
     assert ("default-jdk-headless" in missing) == (not has_jdk)
     assert not (tmp_path / "built").exists()
+
+
+def test_ci_test_asks_for_the_packages_of_all_steps_at_once(tmp_path: Path) -> None:
+    """A user who may not install them learns of all before the first step. Here each can be had, and none is there."""
+    fakes = {"packages": 'echo "$@"; exit 77', "jdk": "echo jdk", "uname": "echo x86_64", "apt-cache": "exit 0"}
+    folder = tmp_path / "ci"
+    folder.mkdir()
+    for name, body in fakes.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
+    shutil.copy(ROOT / "ci/test", folder)
+    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
+    asked = []
+    for options in ([], ["--fast"]):
+        done = subprocess.run([folder / "test", *options], env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 77
+        (line,) = re.findall(r"^git .*$", done.stdout, re.MULTILINE)
+        asked.append(set(line.split()))
+    assert asked[0] - asked[1] == {"clang-19", "libclang-rt-19-dev"}
 
 
 def test_the_package_of_a_jdk_is_named_where_there_is_none() -> None:
