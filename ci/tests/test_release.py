@@ -189,10 +189,13 @@ def test_agent_of_the_release(bare: Root) -> None:
 
 
 def test_demo(bare: Root) -> None:
-    """What README says first: on a bare system, in few lines. Its status is 0, or `shell` fails."""
+    """What README says first: on a bare system, in few lines. Its status is 0, or `shell` fails. With the PATH that it prints
+    the tools of the rest of README are found."""
     root = bare.copy("demo")
     run("tar", "--extract", "--file", the(f"hprof-{VERSION}.tar.gz"), "--directory", root.folder / "tmp")
     script = "mount -t proc proc /proc\ntrap 'umount /proc' EXIT\nci/demo 2>&1"
     lines = root.shell(script, folder=f"/tmp/hprof-{VERSION}").splitlines()
     assert len(lines) <= 25
     assert [line.split()[1] for line in lines if line.startswith("$ ")] == ["hprof-validate"] * 3
+    versions = root.shell(f"{lines[-1]}\nfor tool in {' '.join(TOOLS)}; do $tool --version; done")
+    assert versions.split()[::2] == list(TOOLS)
