@@ -181,6 +181,6 @@ def test_fish_offers_commands_and_their_options(tmp_path: Path) -> None:
         return [line.split("\t")[0].rstrip("=") for line in done.stdout.splitlines()]
 
     assert sorted(offers("hprof ")) == sorted(commands())
-    assert offers("hprof check --sel") == ["--select"]
+    assert offers("hprof check --selec") == ["--select"]  # fish 4 offers --baseline for --sel, too: it has that text inside
     assert "--select" not in offers("hprof diff --")
     assert "--assert-redacted" in offers("hprof diff --")
