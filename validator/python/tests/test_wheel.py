@@ -143,6 +143,7 @@ def test_each_function_that_glibc_2_17_lacks_is_in_old_glibc(wheel: Path, tmp_pa
     with zipfile.ZipFile(wheel) as archive:
         binaries = [Path(archive.extract(name, tmp_path)) for name in archive.namelist() if archive.read(name)[:4] == b"\x7fELF"]
     used = {name for binary in binaries for name, version in symbols(binary, "--undefined-only").items() if version > (2, 17)}
+    used = {name.removeprefix("__isoc23_") for name in used}  # headers of glibc 2.38 make that of sscanf()
     libraries = set(re.findall(r"/\S+/lib[cm]\.so\.6", Path("/proc/self/maps").read_text()))
     known = {name for library in libraries for name, version in symbols(Path(library)).items() if version <= (2, 17)}
     assert len(libraries) == 2 and {"pthread_create", "exp"} <= known
