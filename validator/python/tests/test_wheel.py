@@ -47,7 +47,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir()
     run("tar", "--extract", "--file", sdist, "--directory", source)
-    options = ("--no-build-isolation", "--no-deps", "--no-index", "--quiet", "--wheel-dir", folder)
+    options = ("--no-build-isolation", "--no-deps", "--no-index", "--no-cache-dir", "--quiet", "--wheel-dir", folder)
     # Compiled in a fraction of the time; ci/full tries the wheel of a release.
     fast = ("--config-settings=cmake.build-type=Debug", "--config-settings=cmake.define.CMAKE_C_FLAGS_DEBUG=-O0")
     run(sys.executable, "-m", "pip", "wheel", *options, *fast, source / sdist.name.removesuffix(".tar.gz"))
@@ -94,9 +94,13 @@ def test_the_tools_are_in_the_wheel(venv: Path, dump: Path) -> None:
 
 
 def test_uvx_runs_a_tool_of_the_wheel(wheel: Path, dump: Path, tmp_path: Path) -> None:
-    environment = os.environ | {"UV_CACHE_DIR": str(tmp_path), "UV_PYTHON": sys.executable}
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = os.environ | {"UV_CACHE_DIR": str(tmp_path), "UV_TOOL_DIR": str(tmp_path / "tools"), "UV_PYTHON": sys.executable}
+    environment["HOME"] = str(home)
     uvx = Path(sys.executable).with_name("uvx")
     assert ": valid (HotSpot" in run(uvx, "--offline", "--no-config", "--from", wheel, "hprof-validate", dump, env=environment)
+    assert not list(home.rglob("*"))
 
 
 def test_hprof_fleet_says_what_it_needs(venv: Path) -> None:
