@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,18 @@ def truth(*args: Arg, folder: Path) -> Any:
     manifest = json.loads((folder / "truth.json").read_text())
     SCHEMA.validate(shortened(manifest))
     return manifest
+
+
+_MEASURE = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024)
+"""
+
+
+def memory_of(*command: Arg) -> tuple[int, int]:
+    """The exit status, and the most bytes of memory. A small process measures it: a child starts with the memory of its parent."""
+    done = subprocess.run([sys.executable, "-c", _MEASURE, *command], check=True, capture_output=True, text=True)
+    status, memory = map(int, done.stdout.split())
+    return status, memory

@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from gen_tool import SOURCE, VALIDATOR, run, truth
+from gen_tool import SOURCE, VALIDATOR, memory_of, run, truth
 from some_cases import SHARE, shortened, some
 
 from hprof_corpus.assembler import assemble
@@ -238,6 +238,24 @@ def test_runs_of_the_same_size_in_another_order_are_the_same(tmp_path: Path) -> 
     found = tuple(numbers[key] for key in ("same", "changed", "only_in_a", "only_in_b"))
     assert found == (len(kept[0] & kept[1]) * each, 0, len(kept[0] - kept[1]) * each, len(kept[1] - kept[0]) * each), seed
     assert reports[1:] == reports[:1] * 2, seed
+
+
+@pytest.mark.skipif("HPROF_SLOW" in os.environ, reason="the sanitizer's own memory")
+def test_segments_in_another_order_wait_as_a_whole(tmp_path: Path) -> None:
+    """Not object by object, each of which takes memory and time."""
+    seed = random.randrange(1 << 32)
+    truth("--like=hotspot", "--id-size=8", "--bytes=48M", f"--seed={seed}", folder=tmp_path)
+    data = (tmp_path / "dump.hprof").read_bytes()
+    framed = list(records(data, HEADER))
+    first = [data[one.at : one.end] for one in framed if one.tag not in (SEGMENT, END)]
+    segments = [data[one.at : one.end] for one in framed if one.tag == SEGMENT]
+    assert len(segments) > 30
+    random.Random(seed).shuffle(segments)
+    (tmp_path / "shuffled").write_bytes(data[:HEADER] + b"".join([*first, *segments]) + Pieces.record(END, b""))
+    command: list[str | Path] = [TOOL, "--quiet", "--by=id", tmp_path / "dump.hprof"]
+    same, other = (memory_of(*command, tmp_path / name) for name in ("dump.hprof", "shuffled"))
+    assert (same[0], other[0]) == (0, 0), seed
+    assert other[1] < 3 * same[1] // 2, (seed, same, other)
 
 
 def bytes_dump(*arrays: tuple[int, bytes], roots: int = 0) -> bytes:

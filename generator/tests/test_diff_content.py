@@ -5,13 +5,12 @@ import os
 import random
 import struct
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from gen_tool import SOURCE, VALIDATOR, dump, run
+from gen_tool import SOURCE, VALIDATOR, dump, memory_of, run
 from other_ids import renumber
 from some_cases import SHARE, any_one, shortened, some
 
@@ -89,25 +88,14 @@ def test_more_than_a_million_objects_are_all_counted(tmp_path: Path) -> None:
     assert sum(kinds[kind]["same"] for kind in ("instances", "object_arrays", "primitive_arrays")) == 700_000
 
 
-MEASURE = """
-import os, sys
-child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
-_, status, used = os.wait4(child, 0)
-print(os.waitstatus_to_exitcode(status), used.ru_maxrss * 1024)
-"""
-
-
 @pytest.mark.skipif("HPROF_SLOW" in os.environ, reason="the sanitizer's own memory")
 @pytest.mark.parametrize("jobs", any_one([1, 2, 16]))
 def test_an_object_takes_24_bytes_of_memory(jobs: int, tmp_path: Path) -> None:
-    """Where nearly all differs, so that all steps are taken. A small process measures it, because a child starts with the memory of
-    its parent."""
+    """Where nearly all differs, so that all steps are taken."""
     objects, constant = 4_000_000, 16 << 20
     for name, seed in (("a", 1), ("b", 2)):
         run("--load=map", f"--seed={seed}", f"--objects={objects}", "--output", tmp_path / name)
-    command = [TOOL, "--quiet", "--by=content", f"--jobs={jobs}", str(tmp_path / "a"), str(tmp_path / "b")]
-    measured = subprocess.run([sys.executable, "-c", MEASURE, *command], check=True, capture_output=True, text=True)
-    status, memory = map(int, measured.stdout.split())
+    status, memory = memory_of(TOOL, "--quiet", "--by=content", f"--jobs={jobs}", tmp_path / "a", tmp_path / "b")
     assert status == 1
     assert memory <= 24 * 2 * objects + constant
 

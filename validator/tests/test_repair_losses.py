@@ -425,3 +425,25 @@ def test_an_array_that_begins_in_roots_that_cannot_be_there_is_read(fakes: int, 
     repair_json(tmp_path, "broken")
     copy = (tmp_path / "copy").read_bytes()
     assert all(one in copy for one in after), seed
+
+
+@pytest.mark.parametrize("name", ["array", "instance"])
+def test_bytes_that_lead_to_the_next_object_by_chance_are_no_lost_one(name: str, tmp_path: Path) -> None:
+    """The last bytes of an array, or of an instance whose class is lost, look like an array that ends where an object begins."""
+    after = [instance(0x1000 + 8 * n, OBJECT) for n in range(40)]
+    length = len(b"".join(after[:5]))
+    like = struct.pack(">BQIIB", 0x23, 0x2C, 0x04010001, length, 8)  # dumped nowhere; its stack trace is not defined
+    holder = (
+        struct.pack(">BQIQI", 0x21, 0x400, 0, 0x600, 6 + len(like)) + bytes(6) + like
+        if name == "instance"
+        else struct.pack(">BQIIB", 0x23, 0x400, 0, 6 + len(like), 8) + bytes(6) + like
+    )
+    data = dump(object_array(0x300, OBJECTS, [0x2C, 0x700]), holder, *after)
+    (tmp_path / "dump").write_bytes(data)
+    assert "objects lie within" not in run("--profile", "hotspot", "dump", cwd=tmp_path).out
+    run("--profile", "hotspot", "--no-stand-ins", "--force", "--repair", "copy", "dump", cwd=tmp_path)
+    copy = (tmp_path / "copy").read_bytes()
+    assert all(one in copy for one in after)
+    assert copy.count(like) == (name == "array")
+    if name == "array":
+        assert copy == data

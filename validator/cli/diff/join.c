@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "diff.h"
+#include "put_off.h"
 #include "run_bytes.h"
 #include "table.h"
 #include "tallies.h"
@@ -52,6 +53,8 @@ struct joining {
     struct diff *diff;
     struct run runs[SIDES];
     struct run_bytes run_bytes;
+    struct put_off put_off;
+    bool is_at_rest; /* both dumps were read, and what is left are the runs that were put off */
     struct table waiting;
     struct entry digested[SIDES]; /* of the item of the side, */
     bool is_digested[SIDES];      /* if it had to be digested: while it is looked at several times, it is read once */
@@ -172,6 +175,21 @@ static bool next_object(struct joining *j, unsigned side, struct hprof_item *ite
     return true;
 }
 
+static bool take_apart(struct joining *j, unsigned side, struct hprof_item *item);
+
+/* The first object of the next run of a side that was put off. False at the end, or if it failed. */
+static bool next_put_off(struct joining *j, unsigned side, struct hprof_item *item, struct hprof_counted *counted)
+{
+    struct hprof_reader *reader = j->diff->sides[side].reader;
+    const struct hprof_item *run = put_off_next(&j->put_off, side);
+
+    if (run == NULL)
+        return false;
+    if (hprof_seek(reader, run) != 1 || hprof_next_counted(reader, item, counted) != 1)
+        return fail(j, side);
+    return take_apart(j, side, item);
+}
+
 /* The next item of a side that is compared, or a run of objects. False at the end, or if it failed. */
 static bool next_item(struct joining *j, unsigned side, struct hprof_item *item, struct hprof_counted *counted)
 {
@@ -181,6 +199,8 @@ static bool next_item(struct joining *j, unsigned side, struct hprof_item *item,
     if (j->runs[side].at < j->runs[side].end)
         return next_object(j, side, item);
     j->runs[side].end = 0;
+    if (j->is_at_rest)
+        return next_put_off(j, side, item, counted);
     while ((result = hprof_next_counted(s->reader, item, counted)) == 1) {
         if (item->kind == HPROF_ITEM_DAMAGE)
             s->damage += item->size;
@@ -346,9 +366,10 @@ static void keep_difference(struct joining *j, const struct entry *a, const stru
             j->last_kept = i;
 }
 
+/* For the class of A, whichever side came last. */
 static void count_same(struct joining *j, const struct entry *e, uint32_t number)
 {
-    struct counts *of_class = counts_of_class(&j->tallies, j->diff, e->side, e);
+    struct counts *of_class = counts_of_class(&j->tallies, j->diff, 0, e);
 
     j->diff->kinds[e->kind].same += number;
     if (of_class != NULL)
@@ -399,7 +420,7 @@ static struct entry digested_entry_of(struct joining *j, unsigned side, const st
 /* Pairs the item with one of the other side that waits. */
 static bool take_other(struct joining *j, const struct entry *e)
 {
-    if (!table_take(&j->waiting, e))
+    if (!table_take(&j->waiting, e, NULL))
         return false;
     count_same(j, e, 1);
     return true;
@@ -476,6 +497,18 @@ static void compare_in_step(struct joining *j, const struct hprof_item items[SID
     }
 }
 
+/* Of both sides: its bytes name the same classes. */
+static void count_run(struct joining *j, const struct hprof_counted *counted)
+{
+    for (size_t i = 0; i < counted->class_count; i++) {
+        const struct hprof_class_count *some = &counted->classes[i];
+        struct entry e = {.kind = (uint8_t)kind_of_subrecord(some->tag),
+                          .class_id = some->class_id != 0 ? some->class_id : some->element_type};
+
+        count_same(j, &e, some->number);
+    }
+}
+
 /* Whether both sides are at runs whose objects are the same; these are then counted. */
 static bool runs_are_same(struct joining *j, const struct hprof_item items[SIDES], const struct hprof_counted *counted)
 {
@@ -485,13 +518,57 @@ static bool runs_are_same(struct joining *j, const struct hprof_item items[SIDES
     enum run_answer answer = compare_runs(&j->run_bytes, items);
     if (answer == RUNS_DIFFER || (answer == RUNS_UNKNOWN && !is_same(j, items)))
         return false;
-    for (size_t i = 0; i < counted->class_count; i++) {
-        const struct hprof_class_count *some = &counted->classes[i];
-        struct entry e = {.kind = (uint8_t)kind_of_subrecord(some->tag),
-                          .class_id = some->class_id != 0 ? some->class_id : some->element_type};
+    count_run(j, counted);
+    return true;
+}
 
-        count_same(j, &e, some->number);
+/* Counts the run of a side if the other side had the same one elsewhere. */
+static bool is_same_elsewhere(struct joining *j, unsigned side, const struct hprof_item *run,
+                              const struct hprof_counted *counted)
+{
+    struct hprof_item runs[SIDES] = {*run, *run};
+
+    if (!put_off_take(&j->put_off, side, run, counted, &runs[!side]))
+        return false;
+    if (compare_two_runs(&j->run_bytes, runs) == RUNS_SAME) {
+        count_run(j, counted);
+        return true;
     }
+    j->out_of_memory |= !put_off_add(&j->put_off, !side, &runs[!side], counted); /* with what its own counts say, too */
+    return false;
+}
+
+/* Where both sides are at runs of the same objects, which differ, these are taken apart. Another run may be one that the other side
+ * has elsewhere. True if a run was passed: then its side goes on. */
+static bool pass_runs(struct joining *j, struct hprof_item items[SIDES], const struct hprof_counted counted[SIDES],
+                      bool has[SIDES], bool is_done[SIDES])
+{
+    bool is_run[SIDES];
+
+    for (unsigned side = 0; side < SIDES; side++)
+        is_run[side] = has[side] && items[side].kind == HPROF_ITEM_OBJECTS;
+    if (is_run[0] && is_run[1] && runs_are_alike(items, counted)) {
+        for (unsigned side = 0; side < SIDES; side++)
+            has[side] = take_apart(j, side, &items[side]);
+        return false;
+    }
+    for (unsigned side = 0; side < SIDES; side++) {
+        if (is_run[side] && !is_same_elsewhere(j, side, &items[side], &counted[side]))
+            j->out_of_memory |= !put_off_add(&j->put_off, side, &items[side], &counted[side]);
+        is_done[side] = is_run[side];
+    }
+    return is_run[0] || is_run[1];
+}
+
+/* After both dumps, the runs that were put off. */
+static bool go_on(struct joining *j, bool has[SIDES])
+{
+    if (has[0] || has[1])
+        return true;
+    if (j->is_at_rest)
+        return false;
+    j->is_at_rest = true;
+    has[0] = has[1] = true;
     return true;
 }
 
@@ -505,7 +582,7 @@ static void join(struct joining *j)
         hprof_item_init(&items[side]);
         hprof_counted_init(&counted[side]);
     }
-    while ((has[0] || has[1]) && !j->has_failed && !j->out_of_memory) {
+    while (go_on(j, has) && !j->has_failed && !j->out_of_memory) {
         for (unsigned side = 0; side < SIDES; side++) {
             if (is_done[side]) {
                 has[side] = has[side] && next_item(j, side, &items[side], &counted[side]);
@@ -515,11 +592,11 @@ static void join(struct joining *j)
         }
         if (has[0] && has[1] && runs_are_same(j, items, &counted[0]))
             continue;
-        for (unsigned side = 0; side < SIDES; side++)
-            if (has[side] && items[side].kind == HPROF_ITEM_OBJECTS)
-                has[side] = take_apart(j, side, &items[side]);
+        if (pass_runs(j, items, counted, has, is_done))
+            continue;
         if (j->has_failed)
             break;
+        is_done[0] = is_done[1] = true;
         if (has[0] && has[1] && have_same_key(&items[0], &items[1])) {
             compare_in_step(j, items);
         } else if (has[0] && has[1]) {
@@ -554,7 +631,11 @@ static bool defines_twice(const struct hprof_summary *summary)
 
 bool diff_join(struct diff *diff, unsigned jobs)
 {
-    struct joining j = {.diff = diff, .seed = draw(), .waiting = {.key = draw()}, .run_bytes = {.diff = diff, .jobs = jobs}};
+    struct joining j = {.diff = diff,
+                        .seed = draw(),
+                        .waiting = {.key = draw()},
+                        .put_off = {.table = {.key = draw()}},
+                        .run_bytes = {.diff = diff, .jobs = jobs}};
 
     diff->differences = calloc(diff->difference_most + 1, sizeof *diff->differences);
     j.out_of_memory = diff->differences == NULL;
@@ -569,6 +650,7 @@ bool diff_join(struct diff *diff, unsigned jobs)
     if (diff->difference_count > 1)
         qsort(diff->differences, diff->difference_count, sizeof *diff->differences, compare_differences);
     table_free(&j.waiting);
+    put_off_free(&j.put_off);
     for (unsigned side = 0; side < SIDES; side++) {
         free(j.stretches[side].firsts);
     }

@@ -123,6 +123,13 @@ enum run_answer compare_runs(struct run_bytes *b, const struct hprof_item runs[S
     return pair->answer;
 }
 
+enum run_answer compare_two_runs(struct run_bytes *b, const struct hprof_item runs[SIDES])
+{
+    struct run_pair pair = {.runs = {runs[0], runs[1]}};
+
+    return make_readers(b, b->readers[0]) ? compare_pair(b->readers[0], &pair) : RUNS_UNKNOWN;
+}
+
 void run_bytes_free(struct run_bytes *b)
 {
     for (unsigned side = 0; side < SIDES; side++) {

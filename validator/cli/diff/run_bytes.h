@@ -26,6 +26,8 @@ struct run_bytes {
 
 /* The runs have the same size. The readers of the sides are not used. */
 enum run_answer compare_runs(struct run_bytes *b, const struct hprof_item runs[SIDES]);
+/* The same, for two runs that are anywhere. */
+enum run_answer compare_two_runs(struct run_bytes *b, const struct hprof_item runs[SIDES]);
 void run_bytes_free(struct run_bytes *b);
 
 #endif

@@ -62,7 +62,7 @@ bool table_add(struct table *table, const struct entry *entry)
     return true;
 }
 
-bool table_take(struct table *table, const struct entry *like)
+bool table_take(struct table *table, const struct entry *like, struct entry *taken)
 {
     if (table->count == 0)
         return false;
@@ -72,6 +72,8 @@ bool table_take(struct table *table, const struct entry *like)
 
         if (e->id == like->id && e->digest == like->digest && e->kind == like->kind && e->heap_dump == like->heap_dump &&
             e->side != like->side) {
+            if (taken != NULL)
+                *taken = *e;
             *at = e->next;
             e->next = table->unused;
             table->unused = place;

@@ -27,8 +27,8 @@ struct table {
 /* Adds a copy; false if memory ran out, or there are 2^32 entries. */
 bool table_add(struct table *table, const struct entry *entry);
 
-/* Removes an entry of the other side that is the same: ID, kind, heap dump and digest. */
-bool table_take(struct table *table, const struct entry *like);
+/* Removes an entry of the other side that is the same: ID, kind, heap dump and digest. It goes to `taken`, if that is not NULL. */
+bool table_take(struct table *table, const struct entry *like, struct entry *taken);
 
 /* Makes an array of the `count` entries, by key, side and offset. Nothing may be added or taken after that. */
 void table_sort(struct table *table);

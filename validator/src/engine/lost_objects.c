@@ -20,6 +20,10 @@ struct suspect {
     unsigned width; /* and its size; 1 if it is no array */
 };
 
+/* What a chain must say for itself. Right sub-records follow the end of what it lies in. If it leads to one of them, they say only
+ * that it does, which often happens by chance. */
+enum { LOST_BITS = 32 };
+
 /* Instances that are right: most have the size of an earlier one of their class. */
 enum { RIGHT_SIZES = 256 };
 struct right_sizes {
@@ -52,6 +56,7 @@ struct tally {
     uint64_t missing; /* named and not dumped */
     uint64_t defined;
     uint64_t unnamed;
+    uint64_t bits; /* of evidence: see evidence.h */
 };
 
 /* Whether they are lost objects. The payload of a primitive array may be a dump, too: of the same heap, then its objects are
@@ -64,6 +69,8 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
         (double)counts[SUB_INSTANCE_DUMP] + (double)counts[SUB_OBJECT_ARRAY_DUMP] + (double)counts[SUB_PRIMITIVE_ARRAY_DUMP];
     double by_chance = (double)(t->defined + 1) * (double)e->run.missing[SHAPE_ANY] / (all + 1);
 
+    if (t->bits < LOST_BITS)
+        return false;
     if (is_object_tag(tag) && tag != SUB_PRIMITIVE_ARRAY_DUMP)
         return t->missing + t->unnamed > t->defined;
     return t->missing > t->defined && (t->missing * 4 >= t->unnamed || (double)t->missing > more_than_chance * by_chance);
@@ -115,6 +122,9 @@ static bool goes_on_after(struct engine *e, const struct range *range, uint64_t 
 /* Passes the sub-records from here on, up to the end of the range or to what is none, and counts what they dump. */
 static void tally_chain(struct engine *e, const struct range *range, struct tally *t)
 {
+    const size_t head = 1 + SIZE_OF(CLASS_DUMP, e->file.id_size);
+    uint64_t last_root = 0;
+
     while (e->in.offset < range->end) {
         struct walk_item item;
         uint64_t here = e->in.offset;
@@ -126,6 +136,8 @@ static void tally_chain(struct engine *e, const struct range *range, struct tall
             return;
         if (is_object_tag(item.tag))
             tally_object(e, t, item.tag, get_id(e->in.at + 1, e->file.id_size));
+        if (input_need(&e->in, head) >= head)
+            t->bits += bits_of_subrecord(&e->file, e->in.at, &last_root);
         input_skip(&e->in, item.size);
     }
 }

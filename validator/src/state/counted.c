@@ -26,7 +26,7 @@ void counted_clear(struct counted *c)
         next = run->next;
         memory_put(c->memory, run, size_of_run(run));
     }
-    memory_put(c->memory, c->sorted, c->count * sizeof *c->sorted);
+    memory_put(c->memory, c->sorted, c->capacity * sizeof *c->sorted);
 }
 
 /* ---- Runs ---- */
@@ -38,36 +38,35 @@ static size_t head_of(uint8_t tag, unsigned id_size)
                                                : SIZE_OF(PRIMITIVE_ARRAY_DUMP, id_size));
 }
 
-static void keep_run(struct counted *c)
+/* Of the present run. Class IDs stay as they are in the dump until counted_end(). NULL if there is no memory. */
+static struct counted_run *keep_run(struct counted *c)
 {
     size_t most = c->run.class_count - 1 + PRIMITIVE_TYPES;
     struct counted_run *run = memory_get(c->memory, sizeof *run + most * sizeof *run->classes);
 
     if (!run)
-        return;
+        return NULL;
     *run = (struct counted_run){.next = c->first, .counted = c->run, .capacity = most};
     run->counted.classes = run->classes;
     run->counted.class_count = c->run.class_count - 1;
     memcpy(run->classes, c->classes + 1, run->counted.class_count * sizeof *run->classes);
-    for (size_t i = 0; i < run->counted.class_count; i++) {
-        uint8_t raw_id[sizeof run->classes->class_id];
-
-        native_store(raw_id, c->id_size, run->classes[i].class_id);
-        run->classes[i].class_id = get_id(raw_id, c->id_size);
-        run->classes[i].element_type = run->classes[i].tag == SUB_OBJECT_ARRAY_DUMP ? TYPE_OBJECT : 0;
-    }
     for (uint8_t type = 0; type < PRIMITIVE_TYPES; type++)
         if (c->primitive[type].number) {
             c->primitive[type].tag = SUB_PRIMITIVE_ARRAY_DUMP;
             c->primitive[type].element_type = type;
             run->classes[run->counted.class_count++] = c->primitive[type];
         }
-    for (size_t i = 0; i < run->counted.class_count; i++) {
-        run->classes[i].head = (uint8_t)head_of(run->classes[i].tag, c->id_size);
-        run->counted.objects += run->classes[i].number;
-    }
     c->first = run;
     c->count++;
+    return run;
+}
+
+static void clear_present(struct counted *c)
+{
+    memset(c->slots, 0, sizeof c->slots);
+    memset(c->classes, 0, c->run.class_count * sizeof *c->classes);
+    memset(c->primitive, 0, sizeof c->primitive);
+    c->run = (struct hprof_counted){.struct_size = sizeof c->run, .class_count = 1};
 }
 
 static void end_run(struct counted *c)
@@ -75,10 +74,7 @@ static void end_run(struct counted *c)
     c->run.size = c->end - c->run.offset;
     if (c->run.size >= c->least)
         keep_run(c);
-    memset(c->slots, 0, sizeof c->slots);
-    memset(c->classes, 0, c->run.class_count * sizeof *c->classes);
-    memset(c->primitive, 0, sizeof c->primitive);
-    c->run = (struct hprof_counted){.struct_size = sizeof c->run, .class_count = 1};
+    clear_present(c);
 }
 
 void counted_begin(struct counted *c, uint64_t offset)
@@ -139,11 +135,106 @@ void counted_take(struct counted *c, struct counted *from)
     *to = c->first;
     c->first = from->first;
     c->count += from->count;
+    if (from->id_size)
+        c->id_size = from->id_size;
 }
 
 static bool is_before(const void *a, const void *b)
 {
     return (*(struct counted_run *const *)a)->counted.offset < (*(struct counted_run *const *)b)->counted.offset;
+}
+
+/* Whether a run goes on in the next one: a job of the check ended between them. */
+static bool goes_on(const struct counted *c, const struct hprof_counted *run, const struct hprof_counted *next)
+{
+    return run->offset + run->size == next->offset && run->offset / c->within == next->offset / c->within;
+}
+
+/* Adds the classes of a run to those of the present one. False if there is no room for another class. */
+static bool add_run(struct counted *c, const struct hprof_counted *run)
+{
+    for (size_t i = 0; i < run->class_count; i++) {
+        const struct hprof_class_count *from = &run->classes[i];
+        struct hprof_class_count *to = &c->primitive[from->element_type];
+        uint16_t found;
+
+        if (from->tag != SUB_PRIMITIVE_ARRAY_DUMP) {
+            if (!find(c, from->class_id, from->tag, &found))
+                return false;
+            to = &c->classes[found];
+        }
+        to->number += from->number;
+        to->size += from->size;
+    }
+    return true;
+}
+
+/* Makes one run of the sorted ones from `first` up to `end`; NULL if there is no room or no memory for it. */
+static struct counted_run *join_runs(struct counted *c, size_t first, size_t end)
+{
+    struct counted_run *joined = NULL;
+    struct hprof_counted whole = c->sorted[first]->counted;
+    bool is_whole = true;
+
+    for (size_t i = first; i < end && is_whole; i++) {
+        const struct hprof_counted *run = &c->sorted[i]->counted;
+
+        is_whole = add_run(c, run);
+        whole.low_id = run->low_id < whole.low_id ? run->low_id : whole.low_id;
+        whole.high_id = run->high_id > whole.high_id ? run->high_id : whole.high_id;
+        whole.size = run->offset + run->size - whole.offset;
+        whole.beyond = run->beyond;
+        whole.last_tag = run->last_tag;
+    }
+    whole.class_count = c->run.class_count;
+    c->run = whole;
+    if (is_whole)
+        joined = keep_run(c);
+    clear_present(c);
+    return joined;
+}
+
+/* So that runs do not depend on the number of threads. */
+static void join_all(struct counted *c)
+{
+    const size_t count = c->count;
+    size_t kept = 0, end;
+
+    for (size_t i = 0; i < count; i = end) {
+        struct counted_run *joined = NULL;
+
+        for (end = i + 1; end < count && goes_on(c, &c->sorted[end - 1]->counted, &c->sorted[end]->counted);)
+            end++;
+        if (end - i > 1)
+            joined = join_runs(c, i, end);
+        for (size_t part = i; part < end; part++) {
+            if (joined)
+                memory_put(c->memory, c->sorted[part], size_of_run(c->sorted[part]));
+            else
+                c->sorted[kept++] = c->sorted[part];
+        }
+        if (joined)
+            c->sorted[kept++] = joined;
+    }
+    c->count = kept;
+}
+
+/* What is left to do for a run that is whole. */
+static void finish_run(const struct counted *c, struct counted_run *run)
+{
+    for (size_t i = 0; i < run->counted.class_count; i++) {
+        struct hprof_class_count *class = &run->classes[i];
+
+        if (class->tag != SUB_PRIMITIVE_ARRAY_DUMP) {
+            uint8_t raw_id[sizeof class->class_id];
+
+            native_store(raw_id, c->id_size, class->class_id);
+            class->class_id = get_id(raw_id, c->id_size);
+            class->element_type = class->tag == SUB_OBJECT_ARRAY_DUMP ? TYPE_OBJECT : 0;
+        }
+        class->head = (uint8_t)head_of(class->tag, c->id_size);
+        run->counted.objects += class->number;
+    }
 }
 
 void counted_end(struct counted *c)
@@ -152,9 +243,19 @@ void counted_end(struct counted *c)
 
     end_run(c);
     c->sorted = memory_get(c->memory, c->count * sizeof *c->sorted);
-    for (struct counted_run *run = c->first; c->sorted && run; run = run->next)
+    if (!c->sorted)
+        return;
+    c->capacity = c->count;
+    for (struct counted_run *run = c->first; run; run = run->next)
         c->sorted[n++] = run;
     sort_in_place(c->sorted, n, sizeof *c->sorted, is_before);
+    join_all(c);
+    c->first = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        finish_run(c, c->sorted[i]);
+        c->sorted[i]->next = c->first;
+        c->first = c->sorted[i];
+    }
 }
 
 const struct hprof_counted *counted_at(const struct counted *c, uint64_t offset)

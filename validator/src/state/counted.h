@@ -32,7 +32,8 @@ struct counted {
     uint64_t multiply;
     unsigned id_size;
     struct counted_run *first, **sorted;
-    size_t count; /* runs */
+    size_t count;    /* runs */
+    size_t capacity; /* of `sorted` */
     /* The present run: */
     struct hprof_counted run;
     uint64_t cut;                                        /* its last object is the one that ends here or later */
@@ -103,7 +104,8 @@ static inline __attribute__((always_inline)) void counted_object(struct counted 
 /* The runs of another thread, which has ended, are added. */
 void counted_take(struct counted *c, struct counted *from);
 
-/* No more objects come: the runs are sorted. Some may overlap: what was read twice was counted twice. */
+/* No more objects come: the runs are sorted, and one that goes on in another is made whole. Some may overlap: what was read twice
+ * was counted twice. */
 void counted_end(struct counted *c);
 /* Then: the run that begins at an offset; NULL if none does. */
 const struct hprof_counted *counted_at(const struct counted *c, uint64_t offset);
