@@ -60,7 +60,8 @@ list(APPEND test_environment
   "HPROF_C_FLAGS=${CMAKE_C_FLAGS}"
   CC=${CMAKE_C_COMPILER}
   PYTHONPATH=${PROJECT_SOURCE_DIR}/ci:${PROJECT_SOURCE_DIR}/generator/python:${PROJECT_SOURCE_DIR}/conformance
-  PYTHONPYCACHEPREFIX=${PROJECT_SOURCE_DIR}/build/pycache)
+  PYTHONPYCACHEPREFIX=${PROJECT_SOURCE_DIR}/build/pycache
+  PYTHONDONTWRITEBYTECODE=)
 if(CMAKE_C_FLAGS MATCHES "-fsanitize")
   list(APPEND test_environment HPROF_SANITIZED=1) # takes memory of its own
 endif()
