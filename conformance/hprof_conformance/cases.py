@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import hashlib
 import json
 import lzma
@@ -271,6 +272,7 @@ def _gold(root: Path) -> list[_Listed]:
     ]
 
 
+@functools.cache  # a run asks for them several times
 def _listed(root: Path) -> list[_Listed]:
     corpus = root / "corpus"
     found = [

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hprof_conformance import cases
+
 ROOT = Path(__file__).resolve().parents[2]
+TRUTH = cases.work_folder(ROOT) / "truth"  # computed once, by whatever run or test is the first to need it
 NAME = Path("validator") / "hprof-validate"
 PLACES = (ROOT / "build" / "release" / NAME, ROOT / "build" / "conformance" / "tools" / NAME)  # the second by conformance/run
 TOOL = Path(os.environ.get("HPROF_VALIDATE") or next(filter(Path.exists, PLACES), PLACES[0]))

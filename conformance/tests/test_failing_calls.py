@@ -12,7 +12,7 @@ import pytest
 from built import ROOT
 from some_cases import any_one
 
-from hprof_conformance import gold, readers
+from hprof_conformance import cases, gold, readers
 from hprof_conformance.jvms import NotBuiltError, NotHereError
 from hprof_conformance.protocol import Reply
 from hprof_conformance.session import Session
@@ -136,16 +136,17 @@ def started(name: str, planted: dict[str, str], build: Path) -> list[str]:
         pytest.skip(str(error))
 
 
-def built_in(folder: Path, name: str) -> Path:
-    """Beside what test_planted.py builds, which shares the crates; or in a folder of the test."""
-    return Path(BUILD).resolve() / "planted" / f"failing-{name}" if BUILD else folder / name
+def built_in(name: str) -> Path:
+    """Kept until the adapter or what is planted in it changes; beside what test_planted.py builds, which shares the crates."""
+    folder = Path(BUILD).resolve() if BUILD else cases.work_folder(ROOT)
+    return folder / "planted" / f"failing-{name}"
 
 
-def asking(walker: Walker, calls: dict[str, str], folder: Path) -> Ask:
-    """Reads a dump by an adapter of which one call fails."""
+def asking(walker: Walker, calls: dict[str, str], folder: Path, kind: str = "") -> Ask:
+    """Reads a dump by an adapter of which one call fails. `kind`: where other calls of the same adapter fail."""
     planted = {given: f'call("{entry}", {given})' for entry, given in calls.items()}
     planted |= {walker.head: walker.head + FAILS}
-    java, *command = started(walker.reader, planted, built_in(folder, walker.reader))
+    java, *command = started(walker.reader, planted, built_in(walker.reader + kind))
     dump = folder / "dump.hprof"
     dump.write_bytes(gold.read(ROOT, DUMP))
 
@@ -182,7 +183,7 @@ def test_a_failing_call_fails_its_entry_alone_in_each_adapter(walker: Walker, tm
 
 def test_a_class_that_gives_no_name_fails_all_entries_that_its_objects_may_be_of(tmp_path: Path) -> None:
     (walker,) = (one for one in OF_MAVEN if one.reader == "haha-mat")
-    ask = asking(walker, {"name": "entry(one)"}, tmp_path)
+    ask = asking(walker, {"name": "entry(one)"}, tmp_path, "-names")
     whole, found = ask(), ask("name", "java.lang.IllegalStateException")
     objects = {"instances", "object_arrays", "primitive_arrays"}
     assert (found.outcome, {*found.failed}) == ("accepted", objects)
@@ -238,7 +239,7 @@ def test_a_failing_call_of_a_crate_fails_its_answer_and_no_other(
 ) -> None:
     calls = IN_RUST[reader]
     planted = {f'{made}("{word}"': f'{made}(call("{entry}", "{word}")?' for entry, (made, word) in calls.items()}
-    rust = started(reader, planted | {MAIN: FAILS_IN_RUST + MAIN}, built_in(tmp_path, reader))
+    rust = started(reader, planted | {MAIN: FAILS_IN_RUST + MAIN}, built_in(reader))
     dump = tmp_path / "dump.hprof"
     dump.write_bytes(gold.read(ROOT, DUMP))
 

@@ -32,8 +32,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(installed: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """No other program than Python is found."""
-    environment = {"PATH": f"{installed}/bin", "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    """No other program than Python is found. All tests have one home, where runs keep the truth about dumps."""
+    environment = {"PATH": f"{installed}/bin", "HOME": str(installed), "LC_ALL": "C.UTF-8"}
     command = [str(installed / "bin" / "hprof-conformance"), "--quiet", *options]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
@@ -53,7 +53,7 @@ def test_the_lines_for_the_ci_of_a_reader_work_as_the_readme_has_them(installed:
     lines = re.findall("^    - run: (.*)", section.split("\n\n[")[0], re.MULTILINE)
     assert lines[0] == "pip install hprof/conformance" and len(lines) == 2
     shutil.copy(EXAMPLE / "reader.py", tmp_path / "my-reader")
-    environment = {"PATH": f"{installed}/bin:/usr/bin:/bin", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    environment = {"PATH": f"{installed}/bin:/usr/bin:/bin", "HOME": str(installed), "LC_ALL": "C.UTF-8"}
     command = ["bash", "-ec", f"{lines[1]} --quiet --cases 'valid/arrays-*,gold/sa17'"]
     found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert found.returncode == 0 and (tmp_path / "matrix" / "junit.xml").exists(), found.stdout + found.stderr

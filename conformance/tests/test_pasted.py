@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from built import ROOT
+from built import ROOT, TRUTH
 from test_page import BROWSER, in_browser
 
 from hprof_conformance import cases, outcomes, page
@@ -88,9 +88,9 @@ def replied(hello: Hello, adapter: str, command: str, seconds: float) -> Reply:
     return Reply("", "crashed")
 
 
-def check(report: Json, reader: Json, cell: Json, adapter: str, command: str, folder: Path) -> None:
+def check(report: Json, reader: Json, cell: Json, adapter: str, command: str) -> None:
     """A notice that the reader gives for valid dumps, too, does not count; a red cell has no other."""
-    (case,) = cases.read_cases(ROOT, folder / "truth", [cell["case"]])
+    (case,) = cases.read_cases(ROOT, TRUTH, [cell["case"]])
     parts = ("name", "version", "bugs", "unsupported", "counts", "digests", "references")
     hello = Hello(**{name: reader[name] for name in parts})
     never = cell["outcome"] in NEVER_ENDS
@@ -137,7 +137,7 @@ def test_the_command_of_each_red_cell_of_a_reader_of_ones_own(name: str, tmp_pat
     cells, typed = red(report), commands(report, tmp_path)
     assert {cell["outcome"] for _, cell in cells} == SPOILED[name] and len(typed) == len(cells)
     for reader, cell in cells:
-        check(report, reader, cell, "", typed[reader["name"], cell["case"]], tmp_path)
+        check(report, reader, cell, "", typed[reader["name"], cell["case"]])
 
 
 def one_of_each(cells: list[tuple[Json, Json]], source: random.Random) -> list[tuple[Json, Json]]:
@@ -163,7 +163,7 @@ def test_the_commands_of_red_cells_of_real_readers(tmp_path: Path) -> None:
     for reader, cell in drawn:
         install, _, alone = typed[reader["name"], cell["case"]].partition(ALONE)
         assert "conformance/run " in install
-        check(report, reader, cell, adapters[reader["name"]], alone, tmp_path)
+        check(report, reader, cell, adapters[reader["name"]], alone)
     reader, cell = source.choice([one for one in drawn if one[1]["outcome"] not in NEVER_ENDS])  # with the run that makes a page
     assert pasted(typed[reader["name"], cell["case"]], 20 * PATIENCE) is not None
     (again,) = json.loads((tmp_path / "cell-report" / "report.json").read_text(encoding="utf-8"))["readers"][0]["results"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from built import ROOT
+from built import ROOT, TRUTH
 from some_cases import some
 
 from hprof_conformance import cases, expectations, main, matrix, outcomes
@@ -32,12 +32,11 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def fed(tmp_path_factory: pytest.TempPathFactory) -> matrix.Cases:
-    kept = tmp_path_factory.mktemp("truth")
-    chosen = cases.read_cases(ROOT, kept, CASES)
+def fed() -> matrix.Cases:
+    chosen = cases.read_cases(ROOT, TRUTH, CASES)
     assert {one.should for one in chosen} == {"accept", "reject"} and sum(one.is_real for one in chosen) == 2
     assert any("several-heap-dumps" in one.requires for one in chosen)
-    return matrix.Cases(chosen, cases.read_controls(ROOT, kept, chosen), cases.needs(ROOT))
+    return matrix.Cases(chosen, cases.read_controls(ROOT, TRUTH, chosen), cases.needs(ROOT))
 
 
 def run(name: str, fed: matrix.Cases, folder: Path) -> matrix.Row:
