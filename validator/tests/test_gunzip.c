@@ -271,6 +271,29 @@ static void zeros_that_end_the_file_are_not_inflated(void **state)
     free(t.file.at);
 }
 
+/* A trailer that is there and wrong is no end of what was written. */
+static void a_wrong_trailer_before_zeros_is_wrong(void **state)
+{
+    static const uint8_t zeros[512] = {0};
+    struct two_members t = two_members();
+    uint32_t crc = (uint32_t)crc32(0, (const Bytef *)"two", 3);
+    char right[32], wrong[32];
+
+    (void)state;
+    append(&t.file, zeros, sizeof zeros);
+    snprintf(right, sizeof right, "CRC32 0x%08x", (unsigned)crc);
+    for (unsigned byte = 0; byte < 4; byte++) {
+        uint32_t bit = UINT32_C(1) << 8 * byte;
+
+        snprintf(wrong, sizeof wrong, "CRC32 0x%08x", (unsigned)(crc ^ bit));
+        expect_fault_of_byte(&t.file, t.second_trailer + byte, t.file.at[t.second_trailer + byte] ^ 1, "onetwo",
+                             &(struct fault){GZIP_CHECKSUM, 2, t.second_trailer, right, wrong});
+    }
+    expect_fault_of_byte(&t.file, t.second_trailer + 4, 4, "onetwo",
+                         &(struct fault){GZIP_SIZE, 2, t.second_trailer + 4, "ISIZE 3", "ISIZE 4"});
+    free(t.file.at);
+}
+
 /* The member of no bytes, which ends a file of bgzip: its data ends with the zeros of its trailer. */
 static void data_may_end_in_a_zero(void **state)
 {
@@ -648,6 +671,7 @@ int main(void)
         cmocka_unit_test(a_bad_trailer_does_not_end_the_stream),
         cmocka_unit_test(every_truncation_is_reported),
         cmocka_unit_test(zeros_that_end_the_file_are_not_inflated),
+        cmocka_unit_test(a_wrong_trailer_before_zeros_is_wrong),
         cmocka_unit_test(data_may_end_in_a_zero),
         cmocka_unit_test(bytes_after_the_last_member_are_reported),
         cmocka_unit_test(gzip_within_gzip_is_reported_and_not_read),

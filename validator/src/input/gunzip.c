@@ -13,6 +13,15 @@ enum {
 
 /* ---- Its trailer: RFC 1952, 2.3 --------------------------------------------------------------------------------- */
 
+/* Whether zeros end the file within a trailer that is wrong, and what was written of it before them is right. */
+static bool is_cut_trailer(const struct gunzip *g, uint64_t at, uint32_t crc, uint32_t size)
+{
+    const uint64_t written = g->zeros_from > at ? g->zeros_from - at : 0, found = (uint64_t)size << 32 | crc,
+                   right = (uint64_t)g->now.size << 32 | g->now.crc;
+
+    return found != right && written < TRAILER_SIZE && ((found ^ right) & ((UINT64_C(1) << written * 8) - 1)) == 0;
+}
+
 static void read_trailer(struct gunzip *g)
 {
     uint64_t at = g->now.offset;
@@ -29,7 +38,7 @@ static void read_trailer(struct gunzip *g)
     crc = get_u32_little(g->at);
     size = get_u32_little(g->at + 4);
     gunzip_pass(g, TRAILER_SIZE);
-    if (g->now.offset > g->zeros_from && (crc != g->now.crc || size != g->now.size)) {
+    if (is_cut_trailer(g, at, crc, size)) {
         gunzip_truncated(g, "trailer");
         return;
     }

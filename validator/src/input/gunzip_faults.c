@@ -40,7 +40,7 @@ void gunzip_report_pending(struct gunzip *g)
 
 void gunzip_truncated(struct gunzip *g, const char *within)
 {
-    const bool is_unwritten = g->zeros_from < g->source->size;
+    const bool is_unwritten = g->now.part != HEADER && g->zeros_from < g->source->size; /* a header is read to the end */
     uint64_t end = is_unwritten ? g->zeros_from : g->now.offset + (uint64_t)(g->end - g->at);
 
     if (g->source->error) {
