@@ -20,9 +20,9 @@ struct suspect {
     unsigned width; /* and its size; 1 if it is no array */
 };
 
-/* What a chain must say for itself. Right sub-records follow the end of what it lies in. If it leads to one of them, they say only
- * that it does, which often happens by chance. */
-enum { LOST_BITS = 32 };
+/* What a chain must say for itself that leads past the end of what it lies in. The sub-records that follow are right in any case:
+ * they say only that it ends where one begins, which often happens by chance. */
+enum { CROSSING_BITS = 24 };
 
 /* Instances that are right: most have the size of an earlier one of their class. */
 enum { RIGHT_SIZES = 256 };
@@ -57,6 +57,7 @@ struct tally {
     uint64_t defined;
     uint64_t unnamed;
     uint64_t bits; /* of evidence: see evidence.h */
+    bool crosses;  /* the end of the range */
 };
 
 /* Whether they are lost objects. The payload of a primitive array may be a dump, too: of the same heap, then its objects are
@@ -69,7 +70,7 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
         (double)counts[SUB_INSTANCE_DUMP] + (double)counts[SUB_OBJECT_ARRAY_DUMP] + (double)counts[SUB_PRIMITIVE_ARRAY_DUMP];
     double by_chance = (double)(t->defined + 1) * (double)e->run.missing[SHAPE_ANY] / (all + 1);
 
-    if (t->bits < LOST_BITS)
+    if (t->crosses && t->bits < CROSSING_BITS)
         return false;
     if (is_object_tag(tag) && tag != SUB_PRIMITIVE_ARRAY_DUMP)
         return t->missing + t->unnamed > t->defined;
@@ -132,8 +133,11 @@ static void tally_chain(struct engine *e, const struct range *range, struct tall
         if (!input_need(&e->in, 1) ||
             next_subrecord(&e->in, UINT64_MAX, e->file.id_size, e->file.version, &item) != FRAME_RIGHT)
             return;
-        if (item.size > range->end - here && !goes_on_after(e, range, item.size))
-            return;
+        if (item.size > range->end - here) {
+            if (!goes_on_after(e, range, item.size))
+                return;
+            t->crosses = true;
+        }
         if (is_object_tag(item.tag))
             tally_object(e, t, item.tag, get_id(e->in.at + 1, e->file.id_size));
         if (input_need(&e->in, head) >= head)
