@@ -213,17 +213,27 @@ static size_t without_zeros(const uint8_t *p, size_t n)
     return n;
 }
 
-uint64_t source_without_zeros(const struct input_source *s)
+uint64_t source_without_zeros(struct input_source *s)
 {
+    struct input_source there = *s;
     uint8_t some[4096];
     uint64_t end = s->size;
     size_t rest = 0;
 
+    there.ahead_count = 0;
     while (end > 0 && rest == 0) {
-        size_t n = end < sizeof some ? (size_t)end : sizeof some;
+        size_t n = end < sizeof some ? (size_t)end : sizeof some, got = 0, more = 1;
 
-        if (source_read_at(s, end - n, some, n) < n)
+        source_seek(&there, end - n);
+        while (got < n && more) {
+            more = source_read(&there, some + got, n - got);
+            got += more;
+        }
+        if (got < n) {
+            s->error = there.error;
+            s->ended = true;
             return s->size;
+        }
         rest = without_zeros(some, n);
         end -= n - rest;
     }

@@ -54,7 +54,7 @@ void source_seek(struct input_source *s, uint64_t position);
 size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n);
 
 /* The size of a seekable source without the zeros that end it, if there are as many as a sector of a disk has: a file may be
- * extended before it is written. */
-uint64_t source_without_zeros(const struct input_source *s);
+ * extended before it is written. The next byte read stays the same. If reading fails, the source ends. */
+uint64_t source_without_zeros(struct input_source *s);
 
 #endif
