@@ -140,12 +140,18 @@ static int unpack(struct reduction *r, const struct options *o, int in)
     return status;
 }
 
-/* An earlier run has left the smallest dump so far, if it found any. */
+/* An earlier run has left the smallest dump so far, if it found any; and candidates, if it was killed. */
 static int resume(struct reduction *r, const struct options *o, bool *has_out)
 {
     struct stat about;
     struct outcome outcome;
 
+    for (unsigned job = 0; job < MOST_JOBS; job++) {
+        char *path = reduction_candidate(r, job);
+
+        unlink(path);
+        free(path);
+    }
     *has_out = stat(o->out, &about) == 0;
     if (!*has_out)
         return STATUS_DONE;
