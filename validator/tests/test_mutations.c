@@ -226,6 +226,15 @@ static struct {
     uint64_t faults, several; /* changes of valid files that give errors, and that give several */
 } count;
 
+/* Whether a member that is not complete ends in zeros: in a pipe they are data (RULES.md M.2). */
+static bool has_other_data_as_pipe(const struct run *run, const uint8_t *bytes, size_t size)
+{
+    static const uint8_t zeros[512];
+
+    return run->totals[hprof_rule_find("gzip-truncated")] > 0 && size >= sizeof zeros &&
+           memcmp(bytes + size - sizeof zeros, zeros, sizeof zeros) == 0;
+}
+
 static void check_mutant(const struct sample *sample, const uint8_t *bytes, size_t size, const char *what, size_t at,
                          unsigned value)
 {
@@ -242,7 +251,9 @@ static void check_mutant(const struct sample *sample, const uint8_t *bytes, size
         struct run piped = validate(bytes, size, true, true);
 
         count.pipes++;
-        wrong = piped.wrong ? piped.wrong : piped.reported != run.reported ? "a pipe gives another report" : NULL;
+        wrong = piped.wrong;
+        if (!wrong && piped.reported != run.reported && !has_other_data_as_pipe(&run, bytes, size))
+            wrong = "a pipe gives another report";
         rule = piped.rule;
     }
     if (wrong && count.failures++ < FAILURES_PRINTED)
