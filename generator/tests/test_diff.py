@@ -267,6 +267,17 @@ def bytes_dump(*arrays: tuple[int, bytes], roots: int = 0) -> bytes:
     return head + Pieces.record(SEGMENT, b"".join(heap) + roots * (b"\xff" + bytes(7) + b"\1")) + Pieces.record(END, b"")
 
 
+def test_a_run_that_goes_on_is_not_the_same_whatever_its_hash(tmp_path: Path) -> None:
+    """One array more, with the ID and the length that give both runs the same hash."""
+    arrays = [(1 + i, bytes(40)) for i in range(100)]
+    head = len(b"\x23" + bytes(8 + 4 + 4 + 1))
+    length = next(n for n in range(961) if ((1 << 64) - 31 - head - n) % 961 == 0)
+    more = (100 + ((1 << 64) - 31 - head - length) // 961, bytes(length))
+    (tmp_path / "a").write_bytes(bytes_dump(*arrays))
+    (tmp_path / "b").write_bytes(bytes_dump(*arrays, more))
+    assert changes(report(tmp_path / "a", tmp_path / "b", "--by=id")) == {"primitive_arrays": (0, 0, 1)}
+
+
 def test_two_objects_of_one_id_may_be_in_another_order(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes_dump((1, b"one"), (1, b"two"), (1, b"six"), (2, b"ten")))
     (tmp_path / "b").write_bytes(bytes_dump((1, b"two"), (1, b"six"), (1, b"two"), (2, b"ten")))

@@ -52,6 +52,8 @@ static enum run_answer compare_pair(struct hprof_reader *own[SIDES], const struc
     struct hprof_item run;
     uint64_t at = 0;
 
+    if (pair->runs[0].size != pair->runs[1].size) /* which a hash of it may not show */
+        return RUNS_DIFFER;
     for (unsigned side = 0; side < SIDES; side++)
         if (hprof_seek(own[side], &pair->runs[side]) != 1 || !next_run(own[side], &run) || run.size != pair->runs[side].size)
             return RUNS_UNKNOWN;
