@@ -547,6 +547,8 @@ static bool pass_runs(struct joining *j, struct hprof_item items[SIDES], const s
 
     for (unsigned side = 0; side < SIDES; side++)
         is_run[side] = has[side] && items[side].kind == HPROF_ITEM_OBJECTS;
+    if (!is_run[0] && !is_run[1])
+        return false;
     if (is_run[0] && is_run[1] && runs_are_alike(items, counted)) {
         for (unsigned side = 0; side < SIDES; side++)
             has[side] = take_apart(j, side, &items[side]);
@@ -557,7 +559,7 @@ static bool pass_runs(struct joining *j, struct hprof_item items[SIDES], const s
             j->out_of_memory |= !put_off_add(&j->put_off, side, &items[side], &counted[side]);
         is_done[side] = is_run[side];
     }
-    return is_run[0] || is_run[1];
+    return true;
 }
 
 /* After both dumps, the runs that were put off. */
@@ -596,7 +598,6 @@ static void join(struct joining *j)
             continue;
         if (j->has_failed)
             break;
-        is_done[0] = is_done[1] = true;
         if (has[0] && has[1] && have_same_key(&items[0], &items[1])) {
             compare_in_step(j, items);
         } else if (has[0] && has[1]) {

@@ -19,7 +19,7 @@ bool runs_are_alike(const struct hprof_item runs[SIDES], const struct hprof_coun
 
 /* Keeps a run of a side; false if memory ran out. */
 bool put_off_add(struct put_off *p, unsigned side, const struct hprof_item *run, const struct hprof_counted *counted);
-/* Gives a run of the other side that is put off no more then; false if there is none. By a hash it is alike and has the same size. */
+/* Gives a run of the other side, which is then put off no more; false if there is none. By a hash it is alike and as long. */
 bool put_off_take(struct put_off *p, unsigned side, const struct hprof_item *run, const struct hprof_counted *counted,
                   struct hprof_item *other);
 /* The next run of a side that is put off; NULL if there is none left. */

@@ -191,18 +191,26 @@ void source_read_again(struct input_source *s, const uint8_t *bytes, size_t n)
     s->ahead_count = n;
 }
 
-size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n)
+/* Reads with a copy of a source, which then says why bytes are missing. */
+static size_t read_all_at(struct input_source *there, uint64_t position, uint8_t *to, size_t n)
 {
-    struct input_source there = *s;
     size_t got = 0, more = 1;
 
-    there.ended = false;
-    there.position = position < s->size ? position : s->size;
+    there->ended = false;
+    there->ahead_count = 0;
+    there->position = position < there->size ? position : there->size;
     while (got < n && more) {
-        more = source_read(&there, to + got, n - got);
+        more = source_read(there, to + got, n - got);
         got += more;
     }
     return got;
+}
+
+size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n)
+{
+    struct input_source there = *s;
+
+    return read_all_at(&there, position, to, n);
 }
 
 /* Of n bytes, those up to the last one that is not zero. */
@@ -220,16 +228,10 @@ uint64_t source_without_zeros(struct input_source *s)
     uint64_t end = s->size;
     size_t rest = 0;
 
-    there.ahead_count = 0;
     while (end > 0 && rest == 0) {
-        size_t n = end < sizeof some ? (size_t)end : sizeof some, got = 0, more = 1;
+        size_t n = end < sizeof some ? (size_t)end : sizeof some;
 
-        source_seek(&there, end - n);
-        while (got < n && more) {
-            more = source_read(&there, some + got, n - got);
-            got += more;
-        }
-        if (got < n) {
+        if (read_all_at(&there, end - n, some, n) < n) {
             s->error = there.error;
             s->ended = true;
             return s->size;
