@@ -219,6 +219,8 @@ static void print_end(const struct reduction *r, const struct options *o, uint64
     fprintf(stderr, ": %s of %s bytes; %llu run%s of the command, %s written, %s\n", format_exact(after, r->size),
             format_exact(before, from), (unsigned long long)r->runs, plural(r->runs), format_size(written, r->written),
             format_seconds(time, seconds() - began));
+    if (is_minimal && r->size == 0)
+        fprintf(stderr, "COMMAND ends in the same way for an empty file: is {} where it reads the dump?\n");
     if (!is_minimal)
         fprintf(stderr, "stopped; the same command line goes on from here\n");
 }

@@ -20,6 +20,22 @@ static bool zero(struct plan *plan, const uint8_t *bytes, uint64_t at, uint64_t 
     return true;
 }
 
+/* As fields(), for the constants of a class. */
+static bool constants(struct plan *plan, const uint8_t *bytes, const struct hprof_item *item, bool references)
+{
+    const uint64_t count = item->body >= 2 ? number_at(bytes, 2) : 0;
+    uint64_t at = 2;
+    bool has_any = false;
+    uint8_t type;
+
+    for (uint64_t i = 0; i < count && (at = next_constant(bytes, item->body, plan->id_size, at, &type)) != 0; i++) {
+        if ((type == TYPE_OBJECT) == references)
+            has_any |= zero(plan, bytes + at, item->offset + item->head + at, type_size(type, plan->id_size));
+        at += type_size(type, plan->id_size);
+    }
+    return has_any;
+}
+
 /* The fields of one kind, an edit for all of an object's: its references, or its other values. */
 static void fields(struct plan *plan, struct hprof_reader *reader, const struct hprof_item *item, bool references)
 {
@@ -27,7 +43,7 @@ static void fields(struct plan *plan, struct hprof_reader *reader, const struct 
     const uint64_t class_id = is_static ? item->id : item->class_id;
     const uint8_t *bytes = whole_body(reader, item);
     struct hprof_field field;
-    bool has_any = false;
+    bool has_any = is_static && bytes != NULL && constants(plan, bytes, item, references);
 
     hprof_field_init(&field);
     for (size_t i = 0; bytes != NULL && hprof_field_at(reader, class_id, is_static, i, &field) == 1; i++) {

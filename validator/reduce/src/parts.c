@@ -79,6 +79,29 @@ static void references_in_fields(struct hprof_reader *reader, const struct hprof
         }
 }
 
+uint64_t next_constant(const uint8_t *body, uint64_t size, unsigned id_size, uint64_t at, uint8_t *type)
+{
+    uint64_t start = at + 2 + 1; /* after the index and the type */
+
+    *type = start <= size ? body[start - 1] : 0;
+    return start > size || type_size(*type, id_size) > size - start ? 0 : start;
+}
+
+static void references_in_constants(struct hprof_reader *reader, const struct hprof_item *item, unsigned id_size,
+                                    take_reference *take, void *context)
+{
+    const uint8_t *bytes = whole_body(reader, item);
+    const uint64_t count = bytes != NULL && item->body >= 2 ? number_at(bytes, 2) : 0;
+    uint64_t at = 2;
+    uint8_t type;
+
+    for (uint64_t i = 0; i < count && (at = next_constant(bytes, item->body, id_size, at, &type)) != 0; i++) {
+        if (type == TYPE_OBJECT && number_at(bytes + at, id_size) != 0)
+            take(context, item->offset + item->head + at, number_at(bytes + at, id_size));
+        at += type_size(type, id_size);
+    }
+}
+
 void each_reference(struct hprof_reader *reader, const struct hprof_item *item, unsigned id_size, take_reference *take,
                     void *context)
 {
@@ -88,6 +111,8 @@ void each_reference(struct hprof_reader *reader, const struct hprof_item *item, 
         references_of_array(reader, item, id_size, take, context);
     else if (item->tag == SUB_INSTANCE_DUMP)
         references_in_fields(reader, item, item->class_id, false, id_size, take, context);
-    else if (item->tag == SUB_CLASS_DUMP)
+    else if (item->tag == SUB_CLASS_DUMP) {
+        references_in_constants(reader, item, id_size, take, context);
         references_in_fields(reader, item, item->id, true, id_size, take, context);
+    }
 }

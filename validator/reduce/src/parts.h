@@ -32,6 +32,9 @@ uint64_t number_at(const uint8_t *bytes, unsigned size);
 /* All of the body of the last item, at most 1 MiB; NULL if it is longer or cannot be read. */
 const uint8_t *whole_body(struct hprof_reader *reader, const struct hprof_item *item);
 
+/* Where the value of the constant that begins `at` bytes into the body of a CLASS_DUMP is, and its type; 0 if it is not whole. */
+uint64_t next_constant(const uint8_t *body, uint64_t size, unsigned id_size, uint64_t at, uint8_t *type);
+
 /* The references of the last item, one call for each that is not null. */
 typedef void take_reference(void *context, uint64_t at, uint64_t id);
 void each_reference(struct hprof_reader *reader, const struct hprof_item *item, unsigned id_size, take_reference *take,

@@ -185,6 +185,56 @@ static void take_links(struct builder *b, const struct hprof_item *item, uint32_
     each_reference(b->reader, item, b->plan->id_size, add_link, b);
 }
 
+/* ---- Classes ---- */
+
+struct place {
+    uint32_t depth, number;
+};
+
+/* How many superclasses of a class are known. */
+static uint32_t depth_of(struct hprof_reader *reader, uint32_t number, uint32_t most)
+{
+    struct hprof_class class;
+    uint32_t depth = 0;
+
+    hprof_class_init(&class);
+    while (depth < most && hprof_class_at(reader, number, &class) == 1 && class.super_id != 0 &&
+           (number = hprof_class_number(reader, class.super_id)) != UINT32_MAX)
+        depth++;
+    return depth;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return x->depth != y->depth ? (x->depth > y->depth) - (x->depth < y->depth)
+                                : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Edits are tried from the last: a class that has superclasses comes after them, because they cannot go before it. */
+static void order_classes(struct builder *b)
+{
+    struct plan *plan = b->plan;
+    struct place *places = store_zeroed(plan->edits, sizeof *places);
+    uint32_t *edits = store_zeroed(plan->edits, sizeof *edits);
+
+    for (uint32_t i = 0; i < plan->edits; i++)
+        places[i] = (struct place){depth_of(b->reader, i, plan->edits), i};
+    if (plan->edits != 0)
+        qsort(places, plan->edits, sizeof *places, compare_places);
+    for (uint32_t i = 0; i < plan->edits; i++)
+        edits[places[i].number] = i;
+    for (size_t i = 0; i < plan->change_count; i++)
+        if (plan->changes[i].edit != NO_EDIT)
+            plan->changes[i].edit = edits[plan->changes[i].edit];
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i].edit != NO_EDIT)
+            plan->nodes[i].edit = edits[plan->nodes[i].edit];
+    free(places);
+    free(edits);
+}
+
 /* ---- Reading ---- */
 
 static void remove_part(struct builder *b, uint64_t at, uint64_t size, uint32_t edit)
@@ -311,6 +361,8 @@ static bool read_parts(struct builder *b, char failure[256])
         take_gap(b, &rest);
     }
     members_free(&b->members);
+    if (b->stage == STAGE_CLASSES)
+        order_classes(b);
     if (b->stage == STAGE_HEAP_DUMPS && plan->edits < 2)
         plan->edits = 0;
     return true;

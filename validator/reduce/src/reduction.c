@@ -255,9 +255,10 @@ static void try_chunks(struct pass *pass, size_t chunk)
 
 /* ---- One stage ---- */
 
-static size_t half(size_t chunk)
+/* Where one edit of many is needed, quarters find it in as many runs as halves do; where most are, they take a third fewer. */
+static size_t quarter(size_t chunk)
 {
-    return chunk / 2 + chunk % 2;
+    return chunk / 4 + (chunk % 4 != 0);
 }
 
 /* Goes on from the position's chunk, or from the beginning if that is 0. */
@@ -288,7 +289,7 @@ static enum reduction_end run_stage(struct reduction *r, struct position *at, in
         if (pass.live_count == 0)
             break;
         at->is_coarse |= chunk > 1 && chunk <= least;
-        chunk = chunk > least ? half(chunk < pass.live_count ? chunk : pass.live_count) : 0;
+        chunk = chunk > least ? quarter(chunk < pass.live_count ? chunk : pass.live_count) : 0;
     }
     at->chunk = 0;
     *has_found = pass.has_found;

@@ -7,6 +7,7 @@
  *   names   there are three strings of eight characters or more
  *   path    a root leads, by references in Object[], to a byte[] of seven elements
  *   class   there is a class with a static field of type long
+ *   constants  there is a class with two constants or more
  *   damage  a heap dump record has the byte 0xde; what else is in these records does not matter then
  * and else with status 0. It waits for some milliseconds first. */
 #define _POSIX_C_SOURCE 200809L
@@ -19,7 +20,7 @@
 static uint8_t *dump;
 static size_t size, id_size;
 static unsigned strings, big_arrays, roots, big_instances;
-static int wants_damage, has_damage, has_static_long;
+static int wants_damage, has_damage, has_static_long, has_constants;
 
 enum { MOST = 1 << 16 };
 static uint64_t root_ids[MOST], seven[MOST], array_ids[MOST];
@@ -58,6 +59,7 @@ static size_t class_end(size_t at)
     for (int list = 0; list < 3; list++) {
         count = number(at, 2);
         at += 2;
+        has_constants |= list == 0 && count >= 2;
         for (uint64_t i = 0; i < count; i++) {
             size_t before = list == 0 ? 2 : id_size;
 
@@ -184,6 +186,8 @@ int main(int argc, char **argv)
         crashes = big_arrays > 0 && roots > 0 && big_instances > 0;
     else if (strcmp(argv[1], "class") == 0)
         crashes = has_static_long;
+    else if (strcmp(argv[1], "constants") == 0)
+        crashes = has_constants;
     else if (strcmp(argv[1], "names") == 0)
         crashes = strings >= 3;
     else

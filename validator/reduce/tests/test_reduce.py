@@ -237,6 +237,20 @@ def test_a_class_loses_what_it_does_not_need(tmp_path: Path, planted: Path) -> N
     assert runs_in(done) < 300, done.err
 
 
+def test_constants_are_values_and_references_like_others(tmp_path: Path, planted: Path) -> None:
+    """A constant that the command needs loses its value, and the object that it names goes."""
+    heap = struct.pack(">BQI6QI", 0x20, 900, 0, 0, 0, 0, 0, 0, 0, 0)
+    heap += struct.pack(">HHBIHBQ", 2, 1, 10, 7, 2, 2, 2000) + struct.pack(">HH", 0, 0)
+    heap += struct.pack(">BQIIB", 0x23, 2000, 0, 3, 8) + b"abc"
+    names = record(0x01, struct.pack(">Q", 100) + b"java/lang/Object") + record(0x02, struct.pack(">IQIQ", 1, 900, 0, 100))
+    (tmp_path / "in.hprof").write_bytes(chain(1)[:31] + names + record(0x1C, heap) + record(0x2C, b""))
+    done = reduce("in.hprof", "-o", "out.hprof", "--keep-valid", "--", planted, "constants", cwd=tmp_path)
+    assert done.status == 0, done.err
+    data = (tmp_path / "out.hprof").read_bytes()
+    assert [data[start] for start, _, length_at in parts(data) if length_at] == [0x20], data
+    assert struct.pack(">HHBIHBQHH", 2, 1, 10, 0, 2, 2, 0, 0, 0) in data
+
+
 def test_damage_is_kept_if_it_is_the_cause(tmp_path: Path) -> None:
     """Status 9 of a reader that finds the dump malformed: a length that leads past the end stays wrong."""
     data = bytearray(chain(20))
@@ -294,6 +308,13 @@ def test_a_command_that_is_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in.hprof").write_bytes(chain(2))
     done = reduce("in.hprof", "-o", "out", "--", "./no-such-command", cwd=tmp_path)
     assert (done.status, "No such file" in done.err) == (2, True)
+
+
+def test_a_command_that_fails_for_every_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "in.hprof").write_bytes(chain(2))
+    done = reduce("in.hprof", "-o", "out.hprof", "--", "sh", "-c", "exit 3", cwd=tmp_path)
+    assert done.status == 0 and (tmp_path / "out.hprof").stat().st_size == 0, done.err
+    assert "empty file: is {} where it reads" in done.err
 
 
 def test_the_name_takes_the_place_of_braces(tmp_path: Path) -> None:
