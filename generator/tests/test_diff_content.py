@@ -322,6 +322,54 @@ def test_names_beyond_ascii_are_compared(tmp_path: Path) -> None:
     assert "  N\u00e4e" in diff(tmp_path / "a", tmp_path / "b", "--by=content").stdout
 
 
+TWO_LOADERS = """hprof "JAVA PROFILE 1.0.2" id-size 8 time 2026-01-01T00:00:00Z
+utf8 $Object "java/lang/Object"
+utf8 $Shop "ShopLoader"
+utf8 $Bank "BankLoader"
+utf8 $Point "Point"
+load-class serial 1 class @Object name $Object
+load-class serial 2 class @Shop name $Shop
+load-class serial 3 class @Bank name $Bank
+load-class serial 4 class @A name $Point
+load-class serial 5 class @B name $Point
+segment {
+  class-dump @Object super null
+  class-dump @Shop super @Object
+  class-dump @Bank super @Object
+  class-dump @A super @Object loader @shop
+  class-dump @B super @Object loader @bank
+  instance-dump @shop class @Shop
+  instance-dump @bank class @Bank
+  instance-dump @one class <ONE>
+  instance-dump @two class <TWO>
+  instance-dump @three class <THREE>
+  root-jni-global @one reference 0x1000
+  root-jni-global @two reference 0x1008
+  root-jni-global @three reference 0x1010
+}
+end
+"""
+
+
+def test_classes_of_one_name_differ_by_their_loaders(tmp_path: Path) -> None:
+    def written(name: str, *classes: str) -> Path:
+        text = TWO_LOADERS
+        for slot, of_class in zip(("<ONE>", "<TWO>", "<THREE>"), classes, strict=True):
+            text = text.replace(slot, of_class)
+        seed = random.randrange(1 << 32)
+        print("seed", seed)
+        data = assemble(text).file.to_bytes()
+        (tmp_path / name).write_bytes(renumber(data, random.Random(seed), 8, True))
+        return tmp_path / name
+
+    a = written("a", "@A", "@A", "@B")
+    assert not report(a, written("same", "@A", "@B", "@A"), "--by=content")["different"]  # which object has it is no difference
+    found = report(a, written("other", "@B", "@A", "@B"), "--by=content")
+    assert found["different"]
+    assert found["kinds"]["instances"]["only_in_a"] == found["kinds"]["instances"]["only_in_b"] == 1
+    assert sorted((one["only_in_a"], one["only_in_b"]) for one in found["classes"] if one["name"] == "Point") == [(0, 1), (1, 0)]
+
+
 def test_another_root_is_named(tmp_path: Path) -> None:
     a, b = other(tmp_path, ROOT="root-jni-global @one reference 0x1000\n  root-monitor-used @n3")
     found = report(a, b)

@@ -203,6 +203,21 @@ def test_each_value_that_is_put_back_is_found(tmp_path: Path) -> None:
         assert found["counts"]["values"] + found["counts"]["strings"] == 1, (seed, at)
 
 
+def test_the_names_that_remain_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "a.hprof").write_bytes(dump_of(FULL))
+    (tmp_path / "b.hprof").write_bytes(dump_of(EMPTY))
+    names = ["Point", "java/lang/Object", "x", "y"]  # y twice, and the text is no name
+    a, b = tmp_path / "a.hprof", tmp_path / "b.hprof"
+    assert report(a, b, "--names")["remains"]["names"] == names
+    assert "names" not in report(a, b)["remains"]
+    lines = check("--names", a, b).stdout.splitlines()
+    assert [line.removeprefix("  name ") for line in lines if line.startswith("  name ")] == names
+    without = check(a, b).stdout.splitlines()
+    assert without == [line for line in lines if not line.startswith("  name ")]
+    refused = subprocess.run([TOOL, "--names", a, b], capture_output=True, text=True, check=False)
+    assert (refused.returncode, "--names goes with --assert-redacted" in refused.stderr) == (2, True)
+
+
 def test_other_constants(tmp_path: Path) -> None:
     values = EMPTY | {
         "X": "-7",

@@ -38,7 +38,7 @@ const char program_name[] = "hprof-diff";
 enum way { BY_EITHER, BY_ID, BY_CONTENT };
 
 struct options {
-    bool is_json, is_quiet, is_redaction;
+    bool is_json, is_quiet, is_redaction, wants_names;
     enum way way;
     const char *of_content; /* an option that was given and goes with --by content alone */
     unsigned rounds, ignored;
@@ -153,6 +153,9 @@ static bool take_option(struct options *options, int code)
     case OPTION_CONSTANTS:
         options->constants = optarg;
         return true;
+    case OPTION_NAMES:
+        options->wants_names = true;
+        return true;
     case OPTION_QUIET:
         options->is_quiet = true;
         return true;
@@ -207,6 +210,7 @@ static bool open_side(struct side *side, unsigned jobs, uint64_t count_within)
 static int check_redaction(struct diff *diff, struct redaction *redaction, const struct options *options)
 {
     redaction->diff = diff;
+    redaction->wants_names = options->wants_names;
     redaction->leak_most = options->is_quiet ? 0 : options->most;
     if (diff->sides[1].header.compressed) {
         say_failure(diff->sides[1].file, "compressed: the headers of gzip can hold names and comments, which are not checked");
@@ -352,8 +356,8 @@ int main(int argc, char **argv)
         say_usage("", options.of_content, " goes with --by content");
         return TROUBLE;
     }
-    if (options.constants != NULL && !options.is_redaction) {
-        say_usage("", "--constants", " goes with --assert-redacted");
+    if ((options.constants != NULL || options.wants_names) && !options.is_redaction) {
+        say_usage("", options.constants != NULL ? "--constants" : "--names", " goes with --assert-redacted");
         return TROUBLE;
     }
     if (options.constants != NULL && !redaction_constants(&redaction, options.constants)) {

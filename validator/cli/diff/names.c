@@ -1,4 +1,5 @@
 /* The strings that a dump uses as names. */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,40 @@ bool names_collect(struct names *names, struct hprof_reader *reader, unsigned id
         qsort(names->ids, names->count, sizeof *names->ids, compare_ids);
     names->is_sorted = true;
     return result >= 0 && !names->out_of_memory;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool names_list(struct redaction *r, const struct names *names)
+{
+    size_t kept = 0;
+
+    r->names = calloc(names->count + 1, sizeof *r->names);
+    if (r->names == NULL)
+        return false;
+    for (size_t i = 0; i < names->count; i++) {
+        const char *text;
+        size_t size;
+
+        if (hprof_string(r->diff->sides[1].reader, names->ids[i], &text, &size) != 1)
+            continue;
+        r->names[r->name_count] = strndup(text, size);
+        if (r->names[r->name_count] == NULL)
+            return false;
+        r->name_count++;
+    }
+    qsort(r->names, r->name_count, sizeof *r->names, compare_texts);
+    for (size_t i = 0; i < r->name_count; i++) {
+        if (kept == 0 || strcmp(r->names[kept - 1], r->names[i]) != 0)
+            r->names[kept++] = r->names[i];
+        else
+            free(r->names[i]);
+    }
+    r->name_count = kept;
+    return true;
 }
 
 bool names_have(const struct names *names, uint64_t id)

@@ -26,6 +26,7 @@ static const struct option_row rows[] = {
      "names"},
     {OPTION_CONSTANTS, "constants", "TYPE=VALUE[,TYPE=VALUE...]",
      "with --assert-redacted: the value that the redactor gives to each primitive value of this type; 0 by default"},
+    {OPTION_NAMES, "names", NULL, "with --assert-redacted: list each name that remains, such as that of a class"},
     {OPTION_QUIET, "quiet", NULL, "print nothing; the exit status says whether the dumps differ"},
     {OPTION_JOBS, "jobs", "N",
      "check with N threads, 1 to 1024; by default as many as there are processors for this process. Results never depend on N"},

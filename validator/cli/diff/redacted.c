@@ -111,6 +111,9 @@ bool redaction_is_clean(const struct redaction *r)
 void redaction_free(struct redaction *r)
 {
     free(r->leaks);
+    for (size_t i = 0; i < r->name_count; i++)
+        free(r->names[i]);
+    free(r->names);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
@@ -349,7 +352,7 @@ bool redaction_check(struct redaction *r)
     for (unsigned side = 0; side < SIDES && is_done; side++)
         is_done =
             names_collect(&names[side], r->diff->sides[side].reader, r->diff->sides[side].header.id_size, side == 1 ? r : NULL);
-    is_done = is_done && check_values(r, &names[1]) && texts_check(r, names);
+    is_done = is_done && check_values(r, &names[1]) && texts_check(r, names) && (!r->wants_names || names_list(r, &names[1]));
     for (unsigned side = 0; side < SIDES; side++)
         free(names[side].ids);
     return is_done;

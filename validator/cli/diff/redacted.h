@@ -28,11 +28,14 @@ struct remains {
 
 struct redaction {
     struct diff *diff;
+    bool wants_names;
     uint64_t constants[VALUE_TYPES]; /* bits, by type */
     uint64_t counts[LEAKS];
     struct leak *leaks; /* the first ones of each kind */
     size_t leak_count, leak_most;
     struct remains remains;
+    char **names; /* if wanted: those of B, each once, sorted */
+    size_t name_count;
     char failure[HPROF_FAILURE_SIZE];
 };
 
@@ -56,6 +59,9 @@ struct names {
 /* Reads all of a dump, and collects the strings that are used as names; with `redaction`, counts undefined records and damage. */
 bool names_collect(struct names *names, struct hprof_reader *reader, unsigned id_size, struct redaction *redaction);
 bool names_have(const struct names *names, uint64_t id);
+
+/* Looks up the names of B for the report. False if memory is out. */
+bool names_list(struct redaction *redaction, const struct names *names);
 
 /* Seeks text of A in what B has that is neither constant nor a name of A. */
 bool texts_check(struct redaction *redaction, const struct names names[SIDES]);

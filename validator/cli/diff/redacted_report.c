@@ -41,6 +41,11 @@ void redaction_print_text(const struct redaction *r, FILE *out)
     put_remains(out, " and ", r->remains.threads, "threads;\n");
     put_remains(out, "  the lengths of ", r->remains.arrays, "arrays");
     put_remains(out, ", which have ", r->remains.elements, "elements\n");
+    for (size_t i = 0; i < r->name_count; i++) {
+        fputs("  name ", out);
+        print_safely(out, r->names[i]);
+        putc('\n', out);
+    }
     print_safely(out, r->diff->sides[1].file);
     fputs(redaction_is_clean(r) ? ": redacted\n" : ": NOT redacted\n", out);
 }
@@ -75,6 +80,12 @@ void redaction_print_json(const struct redaction *r, FILE *out)
     json_put_uint(&json, "threads", r->remains.threads);
     json_put_uint(&json, "arrays", r->remains.arrays);
     json_put_uint(&json, "elements", r->remains.elements);
+    if (r->wants_names) {
+        json_put_array(&json, "names");
+        for (size_t i = 0; i < r->name_count; i++)
+            json_put_string(&json, NULL, r->names[i]);
+        json_close(&json);
+    }
     json_close(&json);
     json_finish(&json);
 }

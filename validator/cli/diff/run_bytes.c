@@ -6,7 +6,7 @@
 
 #include "content/parallel.h"
 
-enum { CHUNK = 1 << 20 };
+enum { CHUNK = 1 << 16 };
 
 /* A clone must not be made while another thread makes one of the same reader. False if there is no memory. */
 static bool make_readers(struct run_bytes *b, struct hprof_reader *made[SIDES])

@@ -27,7 +27,7 @@ _hprof_diff() {
     -j|--jobs) compopt +o default; return ;;
     *)
         [[ $cur == -* ]] || return
-        words='--format --max-differences --by --rounds --ignore --heap-dumps --assert-redacted --constants --quiet --jobs --help --version -f -q -j -h -V'
+        words='--format --max-differences --by --rounds --ignore --heap-dumps --assert-redacted --constants --names --quiet --jobs --help --version -f -q -j -h -V'
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${cur#"$before"}")
