@@ -197,6 +197,7 @@ def test_a_stack_trace_of_several_threads_is_printed_once(tmp_path: Path) -> Non
     lines = ['hprof "JAVA PROFILE 1.0.2" id-size 4 time 2026-01-01T00:00:00Z', 'utf8 $object "java/lang/Object"', 'utf8 $m "run"']
     lines += ["load-class serial 1 class @object name $object", 'utf8 $b "b<1>"']
     lines += ["start-thread serial 2 object @thread trace 7 name $b"]
+    lines += ['utf8 $none ""', "start-thread serial 4 object @thread trace 8 name $none"]  # as most virtual threads have it
     lines += [f"frame %f{i} method $m signature $m source $m class 1 line {i + 1}" for i in range(1100)]
     lines += [f"trace serial 7 thread 2 [ {' '.join(f'%f{i}' for i in range(1100))} ]", "trace serial 8 thread 9 [ %f3 ]"]
     lines += ["trace serial 9 thread 9 [ ]", "segment {", "class-dump @object super null", "instance-dump @thread class @object"]

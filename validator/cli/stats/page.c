@@ -371,7 +371,7 @@ static void put_findings(const struct page *p)
 
 static void put_thread_name(const struct page *p, const struct thread_stats *thread)
 {
-    put_text(p->out, thread->name != NULL ? thread->name : "a thread without a name");
+    put_text(p->out, has_name(thread) ? thread->name : "a thread without a name");
 }
 
 /* A trace that several threads have is in the first of them, to which the others lead. */

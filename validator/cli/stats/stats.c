@@ -17,6 +17,7 @@
 #include "processors.h"
 #include "progress.h"
 #include "report.h"
+#include "sentence.h"
 #include "terminal.h"
 #include "wrap.h"
 #include "write_all.h"
@@ -53,17 +54,15 @@ static int on_finding(void *context, const struct hprof_finding *f)
 {
     struct looking *l = context;
     struct finding_stats *kept;
-    char text[2048];
+    const struct report report = {.decimal = l->options->decimal};
+    char text[SENTENCE_SIZE];
 
     if (f->severity <= HPROF_NOTE || l->stats.findings.count == FINDINGS_KEPT)
         return 0;
     kept = list_add(&l->stats, &l->stats.findings, sizeof *kept);
     if (kept == NULL)
         return 1;
-    if (f->expected[0] != '\0')
-        snprintf(text, sizeof text, "%s: expected %s; found %s", f->message, f->expected, f->found);
-    else
-        snprintf(text, sizeof text, "%s", f->message);
+    format_sentence(&report, hprof_rule_at(f->rule), f, text);
     *kept = (struct finding_stats){.rule = f->rule,
                                    .severity = f->severity,
                                    .offset = f->offset,

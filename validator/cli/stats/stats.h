@@ -89,6 +89,12 @@ struct thread_stats {
     size_t order;       /* in the dump */
 };
 
+/* That of most virtual threads is empty. */
+static inline bool has_name(const struct thread_stats *thread)
+{
+    return thread->name != NULL && thread->name[0] != '\0';
+}
+
 /* Objects that follow each other in the dump, so that those with certain IDs are found without reading all of it. */
 struct stretch {
     struct hprof_item first;

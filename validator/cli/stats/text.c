@@ -169,7 +169,7 @@ static void print_damage(const struct stats *stats, FILE *out, bool decimal)
 
 static void print_thread_name(const struct thread_stats *thread, FILE *out)
 {
-    if (thread->name != NULL) {
+    if (has_name(thread)) {
         putc('"', out);
         print_safely(out, thread->name);
         putc('"', out);
