@@ -53,6 +53,8 @@ def commands() -> dict[str, str]:
         (["reduce", VALID], [REDUCE, VALID]),
         (["check", "--help"], [VALIDATE, "--help"]),
         (["repair", "--help"], [VALIDATE, "--help"]),
+        (["help", "diff"], [DIFF, "--help"]),
+        (["help", "repair"], [VALIDATE, "--help"]),
         (["show"], [VALIDATE, "--show"]),
         pytest.param(["gen", "--objects=5"], [str(GENERATE), "--objects=5"], marks=NEEDS_GENERATOR),
         pytest.param(["serve", "localhost:1"], [str(SERVE), "localhost:1"], marks=NEEDS_GENERATOR),

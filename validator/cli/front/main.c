@@ -110,6 +110,10 @@ int main(int argc, char **argv)
         print_help(stderr, terminal_width(STDERR_FILENO, HELP_WIDTH));
         return USAGE;
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) { /* as COMMAND --help */
+        command = find_command(argv[2]);
+        return command != NULL ? run(command, 1, (char *[]){"--help", NULL}) : USAGE;
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout, terminal_width(STDOUT_FILENO, HELP_WIDTH));
         return flush_standard_output() ? 0 : 3;

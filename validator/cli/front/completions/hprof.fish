@@ -16,6 +16,7 @@ complete -c hprof -n '__fish_seen_subcommand_from diff' -l ignore -x -a '(__fish
 complete -c hprof -n '__fish_seen_subcommand_from diff' -l heap-dumps -x -d 'Compare by content heap dump N of A with heap dump M of B, or N of both; the first by default'
 complete -c hprof -n '__fish_seen_subcommand_from diff' -l assert-redacted -d 'Do not compare the dumps, but check that B, which a redactor made of A, holds nothing of the heap but its structure'
 complete -c hprof -n '__fish_seen_subcommand_from diff' -l constants -x -d 'With --assert-redacted'
+complete -c hprof -n '__fish_seen_subcommand_from diff' -l names -d 'With --assert-redacted'
 complete -c hprof -n '__fish_seen_subcommand_from diff' -s q -l quiet -d 'Print nothing'
 complete -c hprof -n '__fish_seen_subcommand_from diff' -s j -l jobs -x -d 'Check with N threads, 1 to 1024; by default as many as there are processors for this process'
 complete -c hprof -n '__fish_seen_subcommand_from diff' -s h -l help -d 'Print the options'
