@@ -255,10 +255,15 @@ static void try_chunks(struct pass *pass, size_t chunk)
 
 /* ---- One stage ---- */
 
-/* Where one edit of many is needed, quarters find it in as many runs as halves do; where most are, they take a third fewer. */
-static size_t quarter(size_t chunk)
+/* The power of four below. Where one edit of many is needed, quarters find it in as many runs as halves do; where most are, they
+ * take a third fewer. */
+static size_t next_chunk(size_t chunk)
 {
-    return chunk / 4 + (chunk % 4 != 0);
+    size_t next = 1;
+
+    while (next < (chunk + 3) / 4)
+        next *= 4;
+    return next;
 }
 
 /* Goes on from the position's chunk, or from the beginning if that is 0. */
@@ -289,7 +294,7 @@ static enum reduction_end run_stage(struct reduction *r, struct position *at, in
         if (pass.live_count == 0)
             break;
         at->is_coarse |= chunk > 1 && chunk <= least;
-        chunk = chunk > least ? quarter(chunk < pass.live_count ? chunk : pass.live_count) : 0;
+        chunk = chunk > least ? next_chunk(chunk < pass.live_count ? chunk : pass.live_count) : 0;
     }
     at->chunk = 0;
     *has_found = pass.has_found;
@@ -351,7 +356,8 @@ enum reduction_end reduction_run(struct reduction *r, const char *base)
         fd = open(base, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             return fail(r, base, strerror(errno));
-        if (stage != STAGE_BYTES || at.links == LINKS_COUNT - 1) /* the most runs, for the least: after all else */
+        /* Single bytes take the most runs, for the least: after all else. */
+        if (stage != STAGE_BYTES || at.quiet >= (LINKS_COUNT - 1) * STAGE_COUNT)
             end = run_stage(r, &at, fd, &has_found);
         close(fd);
         if (has_found)
