@@ -278,12 +278,8 @@ def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) ->
         assert least <= kept <= objects, seed
 
 
-def test_a_cycle_of_superclasses_costs_no_instances(original: Original, tmp_path: Path) -> None:
-    """Superclasses become classes below them, or themselves, also java.lang.Object. Of a cycle one class is left out: where the
-    sizes of its instances do not say which one, it may be another than the wrong one; where wrong classes are above each other,
-    one may go along."""
-    seed = random.SystemRandom().randrange(1 << 32)
-    dice = random.Random(seed)
+def chains_of_superclasses(original: Original) -> tuple[dict[int, int], list[list[int]]]:
+    """Where the superclass of each class is; each class with its superclasses, from the lowest on."""
     i, data = original.id_size, original.data
     at = {int.from_bytes(data[s.at + 1 : s.at + 1 + i], "big"): s.at + 5 + i for s in original.heap if data[s.at] == CLASS}
     chains = []
@@ -292,17 +288,42 @@ def test_a_cycle_of_superclasses_costs_no_instances(original: Original, tmp_path
         while (above := int.from_bytes(data[at[chain[-1]] : at[chain[-1]] + i], "big")) in at:
             chain.append(above)
         chains.append(chain)
-    chains = [chain for chain in chains if len(chain) > 1]
+    return at, [chain for chain in chains if len(chain) > 1]
+
+
+def superclass_becomes(original: Original, at: int, below: int) -> Damage:
+    return Damage(at, at + original.id_size, below.to_bytes(original.id_size, "big"), f"{below:#x} over the superclass at {at:#x}")
+
+
+def test_a_cycle_of_superclasses_costs_no_instances(original: Original, tmp_path: Path) -> None:
+    """Superclasses become classes below them, or themselves, also java.lang.Object. Of a cycle one class is left out: where the
+    sizes of its instances do not say which one, it may be another than the wrong one; where wrong classes are above each other,
+    one may go along."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    at, chains = chains_of_superclasses(original)
     for wanted in (1, 1, 4):
         damages = dict[int, Damage]()
         while len(damages) < wanted:
             chain = dice.choice(chains)
             top = dice.choice([len(chain) - 1, dice.randrange(len(chain))])
             it, below = chain[top], chain[dice.randrange(top + 1)]
-            damages[at[it]] = Damage(at[it], at[it] + i, below.to_bytes(i, "big"), f"{below:#x} over {it:#x}")
+            damages[at[it]] = superclass_becomes(original, at[it], below)
         loss = repair(original, sorted(damages.values(), key=lambda d: d.at), tmp_path)
         assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), f"seed {seed}: {damages}, {loss}"
         assert loss.output.count(" CLASS_DUMP ") < 2 * wanted, f"seed {seed}: {damages}, {loss}"
+        assert "INSTANCE_DUMP" not in loss.output and "ARRAY_DUMP" not in loss.output, f"seed {seed}: {damages}, {loss}"
+
+
+def test_object_below_a_cycle_costs_no_other_class(original: Original, tmp_path: Path) -> None:
+    """A class becomes its own superclass, and that of java.lang.Object. Both are left out, and their subclasses are kept."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    at, chains = chains_of_superclasses(original)
+    for cycle, top in random.Random(seed).sample(sorted({(chain[-2], chain[-1]) for chain in chains if len(chain) > 2}), 4):
+        damages = sorted((superclass_becomes(original, at[it], cycle) for it in (cycle, top)), key=lambda d: d.at)
+        loss = repair(original, damages, tmp_path)
+        assert (loss.status, loss.beyond, loss.new) == (0, 0, 0), f"seed {seed}: {damages}, {loss}"
+        assert loss.output.count(" CLASS_DUMP ") == 2, f"seed {seed}: {damages}, {loss}"
         assert "INSTANCE_DUMP" not in loss.output and "ARRAY_DUMP" not in loss.output, f"seed {seed}: {damages}, {loss}"
 
 

@@ -137,23 +137,30 @@ static const struct seen_class *wrong_of_cycle(struct survey *v, const struct se
     return wrong;
 }
 
-/* Each class is passed once, and those of a cycle twice. Whether there is a cycle. */
+/* Leaves out one class of the cycle to which the superclasses of a class lead, if no earlier walk met that cycle. Each class is passed
+ * once, and those of a cycle twice. Whether there is one. */
+static bool doubt_cycle_above(struct survey *v, struct seen_class *c, size_t walk)
+{
+    for (; c && !c->walk; c = super_of(v, c))
+        c->walk = walk;
+    if (!c || c->walk != walk)
+        return false;
+    leave_out_class(v, wrong_of_cycle(v, c));
+    return true;
+}
+
+/* Whether there are any. If java.lang.Object is below a cycle, it is wrong, too: left in, it would make all classes subclasses of the
+ * one that is left out, whose size they then say. */
 static bool doubt_cycles(struct survey *v)
 {
-    bool found = false;
+    struct seen_class *object = survey_class(v, v->object_class);
+    bool found = object && object->is_here && doubt_cycle_above(v, object, v->touched_count + 1);
 
-    for (size_t i = 0; i < v->touched_count; i++) {
-        struct seen_class *c = &v->classes[v->touched[i]];
-
-        if (!c->is_here)
-            continue;
-        for (; c && !c->walk; c = super_of(v, c))
-            c->walk = i + 1;
-        if (!c || c->walk != i + 1)
-            continue;
-        leave_out_class(v, wrong_of_cycle(v, c));
-        found = true;
-    }
+    if (found)
+        leave_out_class(v, object);
+    for (size_t i = 0; i < v->touched_count; i++)
+        if (v->classes[v->touched[i]].is_here)
+            found |= doubt_cycle_above(v, &v->classes[v->touched[i]], i + 1);
     return found;
 }
 
