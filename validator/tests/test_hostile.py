@@ -22,7 +22,7 @@ from pathlib import Path
 import hostile_threads
 import pytest
 from hostile_rows import Draw
-from hostile_shapes import EIGHT, END, FOUR, LAYOUTS, SHAPES, Bytes, Layout, Shape, numbers, record, segment, table, u4
+from hostile_shapes import EIGHT, END, FOUR, LAYOUTS, OBJECT, SHAPES, Bytes, Layout, Shape, numbers, record, segment, table, u4
 from some_cases import any_one, some
 
 TOOL = os.environ["HPROF_VALIDATE"]
@@ -193,6 +193,32 @@ def test_a_repair_that_looks_for_lost_objects_takes_as_long_as_some_checks(hosti
     repair = cost(path, "--force", "--repair", str(tmp_path / "copy.hprof"), enough=enough)
     assert repair.status == 0
     assert repair.seconds <= enough, (check, repair)
+
+
+LOST_CLASSES = 4  # checks of the same dump with its classes
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["4", "8"])
+def test_instances_of_lost_classes_cost_little_more_than_others(layout: Layout, tmp_path: Path) -> None:
+    """Each class is reported once, however its instances take turns with those of others."""
+    classes = [OBJECT + 8 * n for n in range(1, 9)]
+    fields = layout.ids(1) + b"\x02" + layout.ids(1) + b"\x0a"
+    unit = b"".join(layout.instance(0, c, bytes(layout.id_size + 4)) for c in classes)
+    count, width = 4 * SIZE // len(unit), len(unit) // len(classes)
+    columns = [(n * width + 1, layout.id_size, numbers(count, 8 * len(classes), 0x100000 + 8 * n)) for n in range(len(classes))]
+    instances = table(unit, count, *columns)
+    dumps = b"".join(layout.class_dump(c, OBJECT, layout.id_size + 4, fields=fields) for c in classes)
+    costs = []
+    for name, known in (("whole", dumps), ("lost", b"")):
+        path = tmp_path / name
+        names = layout.utf8(1, b"java/lang/Object") + b"".join(layout.load_class(n, c, 1) for n, c in enumerate(classes, 2))
+        parts = [layout.header(), names, layout.load_class(1, OBJECT, 1), segment(layout.class_dump(OBJECT), known, instances), END]
+        write(path, parts)
+        enough = LOST_CLASSES * costs[0].seconds + NOISE if costs else 0
+        costs.append(cost(path, enough=enough))
+    whole, lost = costs
+    assert lost.status == 1
+    assert lost.seconds <= LOST_CLASSES * whole.seconds + NOISE, costs
 
 
 PARTS: dict[str, Callable[[int], tuple[Bytes, Bytes]]] = {

@@ -112,18 +112,15 @@ static void note_instance(struct checker *ck, const struct INSTANCE_DUMP *r, con
         note_special(&ck->heap->segment, r->object_id, special);
 }
 
-/* All classes are known, and the class of an instance is 0 or undefined. */
-static void use_missing_class(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at)
+void use_missing_class(struct checker *ck, uint64_t class_id, uint64_t object_id, uint64_t offset)
 {
-    uint64_t offset = at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->file->id_size);
     unsigned i = 0;
 
-    pending_uses_add(&ck->heap->object_uses, r->class_id, OBJECT_AS_CLASS, offset);
-    while (i < ck->heap->first_instance_count && ck->heap->first_instances[i].class_id != r->class_id)
+    pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_CLASS, offset);
+    while (i < ck->heap->first_instance_count && ck->heap->first_instances[i].class_id != class_id)
         i++;
-    if (r->class_id && i == ck->heap->first_instance_count && i < FIRST_INSTANCES)
-        ck->heap->first_instances[ck->heap->first_instance_count++] =
-            (struct first_instance){r->class_id, offset, r->object_id};
+    if (class_id && i == ck->heap->first_instance_count && i < FIRST_INSTANCES)
+        ck->heap->first_instances[ck->heap->first_instance_count++] = (struct first_instance){class_id, offset, object_id};
 }
 
 /* ---- Fields ---- */
@@ -215,7 +212,7 @@ bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uin
 
     if (index == LAYOUT_NONE) {
         note_instance(ck, r, NULL);
-        use_missing_class(ck, r, at);
+        use_missing_class(ck, r->class_id, r->object_id, at + OFFSET_OF(INSTANCE_DUMP, class_id, ck->file->id_size));
         return true;
     }
     l = classes_layout(&ck->file->classes, index);
@@ -254,7 +251,7 @@ bool check_instance(struct checker *ck)
         return wait_for_class(ck, head + (uint64_t)r.bytes);
     note_instance(ck, &r, l);
     if (!l)
-        use_missing_class(ck, &r, at);
+        use_missing_class(ck, r.class_id, r.object_id, at + OFFSET_OF(INSTANCE_DUMP, class_id, id));
     else if (l->state == LAYOUT_VALID && l->total != r.bytes)
         hold_wrong_instance(ck, first, l->total, at);
     else if (l->state == LAYOUT_VALID && !check_chain(ck, index, at - 1 + head, get_from_input))
@@ -416,16 +413,26 @@ bool check_primitive_array(struct checker *ck)
 
 /* ---- What the fast way meets for the first time ---- */
 
+/* What is checked is in the window. */
 static COLD bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
 {
     struct checker *ck = s->context;
-    uint64_t class_id = get_id(raw_id, s->id_size);
+    uint64_t raw = native_load(raw_id, s->id_size), class_id = get_id(raw_id, s->id_size);
+    uint32_t index = known_layout(ck, class_id);
 
-    if (known_layout(ck, class_id) != LAYOUT_NONE)
+    if (index != LAYOUT_NONE &&
+        (!ck->file->classes.complete || classes_layout(&ck->file->classes, index)->state == LAYOUT_VALID))
         return load_hot(ck, raw_id, bytes) != NULL;
     if (!class_id || !waits_in_ranges(ck))
         return false;
-    make_hot_class(&s->hot, native_load(raw_id, s->id_size), s->dump, HOT_WAITING, s->epoch);
+    if (!ck->file->classes.complete) {
+        make_hot_class(&s->hot, raw, s->dump, HOT_WAITING, s->epoch);
+        return true;
+    }
+    if (index == LAYOUT_NONE)
+        use_missing_class(ck, class_id, get_id(raw_id - OFFSET_OF(INSTANCE_DUMP, class_id, s->id_size), s->id_size),
+                          ck->in->offset + (uint64_t)(raw_id - ck->in->at));
+    make_unknown_class(&s->hot, raw, &ck->file->classes);
     return true;
 }
 

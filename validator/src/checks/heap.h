@@ -147,6 +147,8 @@ bool check_subrecord(struct checker *ck, uint64_t size);
 /* For plain objects that are checked in the order of the file. */
 extern const struct first_meetings meetings_in_order;
 void add_counts(struct checker *ck, const struct object_counts *counts);
+/* All classes are known, and the class of an instance, which is at an offset, is 0 or undefined. */
+void use_missing_class(struct checker *ck, uint64_t class_id, uint64_t object_id, uint64_t offset);
 /* The class of instances of `bytes` bytes, by the bytes of its ID in the dump; NULL if the chain must be walked instead. */
 const struct hot_class *hot_class_of(struct checker *ck, const uint8_t *raw_id, uint64_t bytes);
 /* Check one sub-record that is not plain (plain_objects.h), at the start of the window, which holds its fixed part. Afterwards the

@@ -165,7 +165,7 @@ HOT bool booleans_are_right(const struct hot_class *class, const uint8_t *body)
 HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const struct hot_class *class, const uint8_t *body,
                            uint64_t *references, const struct form form)
 {
-    const uint32_t *counts = s->wide.fields + class->wide.first, *field = counts + 2, *end = field + counts[0];
+    const uint32_t *counts = s->wide.fields + class->first_wide, *field = counts + 2, *end = field + counts[0];
     struct batch b;
 
     b.n = 0;
@@ -186,8 +186,8 @@ HOT bool check_wide_fields(struct segment *s, struct recent_page *recent, const 
 static __attribute__((noinline)) bool check_wide(struct segment *s, struct recent_page *recent, const struct hot_class *class,
                                                  const uint8_t *body, uint64_t *references, struct form form)
 {
-    if (class->wide.special)
-        note_special(s, get_id(body - SIZE_OF(INSTANCE_DUMP, form.id_size), form.id_size), class->wide.special);
+    if (class->special)
+        note_special(s, get_id(body - SIZE_OF(INSTANCE_DUMP, form.id_size), form.id_size), class->special);
     if (form.others)
         return form.id_size == 8 ? check_wide_fields(s, recent, class, body, references, (struct form){8, true})
                                  : check_wide_fields(s, recent, class, body, references, (struct form){4, true});
@@ -428,6 +428,18 @@ size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size
 
 /* ---- Instances that waited: arrays among them were checked ---- */
 
+static bool is_unknown(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
+{
+    return is_class(s, class, raw_id) && class->kind == HOT_UNKNOWN;
+}
+
+/* Out of the loops, like check_wide(). */
+static __attribute__((noinline)) void note_unknown(struct segment *s, const struct hot_class *class, uint64_t id)
+{
+    if (class->special && id)
+        note_special(s, id, class->special);
+}
+
 HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n, uint64_t *instances, const struct form form)
 {
     const uint8_t *p = start, *const end = start + n;
@@ -456,10 +468,12 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
         raw_id = native_load(raw_id_at, form.id_size);
         bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, form.id_size));
         class = hot_slot(&s->hot, raw_id);
-        if (bytes > (size_t)(end - p) - head ||
-            (__builtin_expect(!is_class(s, class, raw_id) || class->bytes != bytes, 0) &&
-             !s->meet->class(s, raw_id_at, bytes)) ||
-            class->kind == HOT_WAITING || !check_fields(s, &referenced, &b, class, p + head, &references, form))
+        if (bytes > (size_t)(end - p) - head || (__builtin_expect(!is_class(s, class, raw_id) || class->bytes != bytes, 0) &&
+                                                 !is_unknown(s, class, raw_id) && !s->meet->class(s, raw_id_at, bytes)))
+            break;
+        if (class->kind == HOT_UNKNOWN)
+            note_unknown(s, class, get_id(p + 1, form.id_size));
+        else if (!check_fields(s, &referenced, &b, class, p + head, &references, form))
             break;
         p += head + bytes;
         --*instances;

@@ -25,11 +25,14 @@ struct piece {
     uint8_t header[RECORD_HEADER_SIZE]; /* then: of the record */
 };
 
-/* A class that a job is the first to use: of instances, or of object arrays, and then where. */
+/* A class that a job is the first to use: of instances, or of object arrays; and where, unless it has a layout. */
 struct met_class {
-    uint64_t array_class; /* 0: of instances */
-    uint32_t layout;
+    uint64_t class_id; /* 0 if it has a layout and is of instances */
     uint64_t at;
+    union {
+        uint32_t layout;
+        uint64_t instance; /* the ID of an instance; 0 if the class is of arrays */
+    };
 };
 
 struct job {

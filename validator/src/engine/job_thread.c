@@ -17,6 +17,19 @@ static bool note_met(struct job_thread *t, struct met_class met)
     return true;
 }
 
+/* The class at raw_id, in the buffer, of a waiting instance. Its layout has the index. */
+static bool note_unknown_class(struct job_thread *t, const uint8_t *raw_id, uint32_t index)
+{
+    const unsigned i = t->e->file.id_size;
+    const uint64_t object_id = get_id(raw_id - OFFSET_OF(INSTANCE_DUMP, class_id, i), i);
+
+    if (index != LAYOUT_NONE)
+        return classes_layout(&t->e->file.classes, index)->has_instances || note_met(t, (struct met_class){.layout = index});
+    return object_id &&
+           note_met(t, (struct met_class){
+                           .class_id = get_id(raw_id, i), .at = t->at + (uint64_t)(raw_id - t->buffer), .instance = object_id});
+}
+
 static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
 {
     struct job_thread *t = s->context;
@@ -26,8 +39,14 @@ static bool meet_class(struct segment *s, const uint8_t *raw_id, uint32_t bytes)
     struct hot_class hot = {.raw_id = raw, .dump = s->dump};
     const struct layout *l = index == LAYOUT_NONE ? NULL : classes_layout(classes, index);
 
-    if (class_id && !l) {
+    if (class_id && !l && !classes->complete) {
         make_hot_class(&s->hot, raw, s->dump, HOT_WAITING, s->epoch);
+        return true;
+    }
+    if (classes->complete && class_id && (!l || l->state == LAYOUT_INVALID)) {
+        if (!note_unknown_class(t, raw_id, index))
+            return false;
+        make_unknown_class(&s->hot, raw, classes);
         return true;
     }
     if (!l || l->state != LAYOUT_VALID || l->total != bytes)
@@ -50,7 +69,7 @@ static bool meet_array_class(struct segment *s, const uint8_t *raw_id, uint64_t 
     enum array_kind kind = l ? (enum array_kind)l->array_kind : ARRAY_KIND_UNKNOWN;
     uint64_t at = offset + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size);
 
-    if (!class_id || (!kind && !note_met(t, (struct met_class){.array_class = class_id, .at = at})))
+    if (!class_id || (!kind && !note_met(t, (struct met_class){.class_id = class_id, .at = at})))
         return false;
     make_hot_class(&s->hot, raw, s->dump,
                    hot_array_kind(kind ? kind == ARRAY_OF_OBJECT : is_object_array(&t->e->file, class_id)),

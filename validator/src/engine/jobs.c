@@ -53,10 +53,12 @@ void add_met_classes(struct engine *e, const struct job *job)
     for (size_t i = 0; i < job->met_count; i++) {
         const struct met_class *met = &job->met[i];
 
-        if (met->array_class)
-            use_array_class(&e->ck, met->array_class, met->at);
-        else
+        if (!met->class_id)
             classes_layout(&e->file.classes, met->layout)->has_instances = true;
+        else if (met->instance)
+            use_missing_class(&e->ck, met->class_id, met->instance, met->at);
+        else
+            use_array_class(&e->ck, met->class_id, met->at);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "engine/evidence.h"
 #include "engine/go_to_way.h"
 #include "format/header.h"
+#include "format/native.h"
 #include "format/tags.h"
 #include "reread/replay.h"
 
@@ -24,12 +25,13 @@ struct suspect {
  * they say only that it ends where one begins, which often happens by chance. */
 enum { CROSSING_BITS = 24 };
 
-/* Instances that are right: most have the size of an earlier one of their class. */
-enum { RIGHT_SIZES = 256 };
-struct right_sizes {
+/* Whether instances are right: most have the size of an earlier one of their class. */
+enum { KNOWN_SIZES = 256 };
+struct known_sizes {
     struct {
         uint64_t class_id, size;
-    } of[RIGHT_SIZES];
+        bool is_right;
+    } of[KNOWN_SIZES];
 };
 
 /* Whether the heap dump has an object or a class. A missing class counts as defined once that is reported, but has no layout. */
@@ -240,49 +242,66 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
 }
 
 /* The same of an instance. */
-static bool is_right_instance(struct engine *e, struct right_sizes *right, const uint8_t *p, uint64_t size)
+static bool is_right_instance(struct engine *e, struct known_sizes *known, const uint8_t *p, uint64_t size)
 {
     const unsigned id_size = e->file.id_size;
     const uint64_t class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
-    const size_t i = class_id / 8 % RIGHT_SIZES;
+    const size_t i = class_id / 8 % KNOWN_SIZES;
 
-    if (right->of[i].class_id == class_id && right->of[i].size == size)
-        return true;
-    if (!is_right(e, p, size))
-        return false;
-    right->of[i].class_id = class_id;
-    right->of[i].size = size;
-    return true;
+    if (known->of[i].class_id != class_id || known->of[i].size != size) {
+        known->of[i].class_id = class_id;
+        known->of[i].size = size;
+        known->of[i].is_right = is_right(e, p, size);
+    }
+    return known->of[i].is_right;
+}
+
+/* Whether one of eight bytes is the tag of an object or a class. */
+static bool has_object_tag(const uint8_t *p)
+{
+    uint64_t bytes = (native_load(p, 8) & UINT64_C(0xfcfcfcfcfcfcfcfc)) ^ UINT64_C(0x2020202020202020);
+
+    return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
+}
+
+/* Whether a chain may begin at an offset with a lost object, as far as its first bytes say. */
+static bool may_be_lost_object(const struct suspect *s, uint64_t at)
+{
+    uint64_t last_root = 0;
+
+    return s->sight.size - at <= SIZE_OF(CLASS_DUMP, s->sight.id_size) ||
+           (may_begin(s, at) && bits_of_subrecord(&s->e->file, s->sight.at + at, &last_root));
 }
 
 /* Whether the sub-record at an offset in sight, of this size, may hold a lost object. */
-static bool may_hold_lost(struct suspect *s, struct right_sizes *right, uint64_t at, uint64_t size)
+static bool may_hold_lost(struct suspect *s, struct known_sizes *known, uint64_t at, uint64_t size)
 {
     const uint8_t *p = s->sight.at + at;
     size_t head = 1;
 
-    if (*p == SUB_INSTANCE_DUMP ? is_right_instance(s->e, right, p, size) : is_right(s->e, p, size))
+    if (*p == SUB_INSTANCE_DUMP ? is_right_instance(s->e, known, p, size) : is_right(s->e, p, size))
         return false;
     if (!array_layout(p, s->sight.id_size, &head, &s->width))
         s->width = 1;
     s->first = at + head;
-    for (uint64_t i = s->first; i < at + size; i += s->width)
-        if (is_object_tag(s->sight.at[i]) && (s->sight.size - i <= s->sight.id_size || may_begin(s, i)))
-            return true;
+    for (uint64_t eight = s->first; eight < at + size; eight += 8)
+        if (at + size - eight < 8 || has_object_tag(s->sight.at + eight))
+            for (uint64_t i = eight; i < eight + 8 && i < at + size; i += s->width)
+                if (is_object_tag(s->sight.at[i]) && may_be_lost_object(s, i))
+                    return true;
     return false;
 }
 
 /* Passes what holds no lost object, as far as it is in memory. */
-static void pass_others(struct engine *e, uint64_t until)
+static void pass_others(struct engine *e, struct known_sizes *known, uint64_t until)
 {
     const uint64_t left = until - e->in.offset;
     size_t at = 0, n = (size_t)(e->in.end - e->in.at);
     struct suspect s = {.e = e, .sight = {e->in.at, n < left ? n : (size_t)left, false, e->file.id_size, e->file.version}};
-    struct right_sizes right = {0};
     struct measure m;
 
     while (is_whole_object(s.sight.at + at, s.sight.at + s.sight.size, s.sight.id_size, &m) &&
-           !may_hold_lost(&s, &right, at, m.size))
+           !may_hold_lost(&s, known, at, m.size))
         at += (size_t)m.size;
     input_advance(&e->in, at);
 }
@@ -290,11 +309,12 @@ static void pass_others(struct engine *e, uint64_t until)
 /* Looks into the items of a heap dump, up to an offset. */
 static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
 {
+    struct known_sizes known = {0};
     struct replay_item item;
 
     while (e->in.offset < end) {
         if (replay_is_in_heap(r))
-            pass_others(e, replay_plain_until(r));
+            pass_others(e, &known, replay_plain_until(r));
         if (!replay_next(r, &item) || !item.size || (item.kind == REPLAY_RECORD && item.head.tag == TAG_HEAP_DUMP_END))
             return;
         if (item.kind == REPLAY_SUBRECORD)

@@ -157,7 +157,7 @@ bool describe_wide(struct wide_classes *wide, const struct classes *classes, uin
     hot->is_wide = true;
     hot->bytes = (uint32_t)l->total;
     hot->references = hot->booleans = 0;
-    hot->wide.first = (uint32_t)first;
-    hot->wide.special = l->special;
+    hot->first_wide = (uint32_t)first;
+    hot->special = l->special;
     return true;
 }

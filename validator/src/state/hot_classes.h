@@ -10,6 +10,7 @@ enum { HOT_BITS_LEAST = 6, HOT_BITS_MOST = 13, HOT_FIELDS = 20 };
 enum hot_kind {
     HOT_INSTANCES,
     HOT_WAITING,      /* instances wait for the class, or for one of its superclasses */
+    HOT_UNKNOWN,      /* the heap dump has ended without it or a superclass, or its layout is not valid */
     HOT_OBJECT_ARRAY, /* the class is Object[], or may be; OBJ-007 was checked */
     HOT_OTHER_ARRAY
 };
@@ -22,14 +23,12 @@ struct hot_class {
     uint8_t booleans;   /* booleans follow */
     uint8_t kind;       /* enum hot_kind */
     bool is_wide;       /* it has more fields, or its instances are noted */
+    uint8_t special;    /* of a class that is wide or unknown: enum special, as which its instances are noted */
     uint16_t counted;   /* where counted.h found it last */
     union {
         uint16_t fields[HOT_FIELDS]; /* offsets within an instance */
-        struct {
-            uint32_t first;   /* where the fields are in the list of wide classes */
-            unsigned special; /* of the layout */
-        } wide;
-        uint32_t epoch; /* the other kinds: in which it holds; see make_hot_class() */
+        uint32_t first_wide;         /* where the fields are in the list of wide classes */
+        uint32_t epoch;              /* the other kinds: in which it holds; see make_hot_class() */
     };
 };
 _Static_assert(sizeof(struct hot_class) == 64, "a cache line");
@@ -62,6 +61,13 @@ static inline void make_hot_class(const struct hot_classes *hot, uint64_t raw_id
 {
     *hot_slot(hot, raw_id) =
         (struct hot_class){.raw_id = raw_id, .bytes = UINT32_MAX, .dump = dump, .kind = (uint8_t)kind, .epoch = epoch};
+}
+
+/* The same of a class that is unknown. Its instances may be of any special class that was dumped. */
+static inline void make_unknown_class(const struct hot_classes *hot, uint64_t raw_id, const struct classes *classes)
+{
+    make_hot_class(hot, raw_id, classes->dump, HOT_UNKNOWN, ALWAYS);
+    hot_slot(hot, raw_id)->special = (uint8_t)classes->special;
 }
 
 static inline enum hot_kind hot_array_kind(bool is_object_array)
