@@ -278,6 +278,29 @@ def test_a_pipe_loses_no_more_than_a_file(original: Original, tmp_path: Path) ->
         assert least <= kept <= objects, seed
 
 
+def test_another_dump_in_the_middle_is_not_read(original: Original, tmp_path: Path) -> None:
+    """A file was cut anywhere in its heap dump, and another appended: the sub-record that was cut takes the header for its own."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, data, i = random.Random(seed), original.data, original.id_size
+    others = [other for other in (gold.read(SOURCE, name) for name in GOLD) if other != data]
+    ids = {data[s.at + 1 : s.at + 1 + i] for s in original.heap}
+    dump, copy = tmp_path / "joined.hprof", tmp_path / "copy.hprof"
+    for _ in range(8):
+        cut, other = dice.randrange(original.heap[0].at, original.heap[-1].end), dice.choice(others)
+        joined = data[:cut] + other
+        dump.write_bytes(joined)
+        file, pipe = report_one(dump), report_one("-", stdin=joined)
+        hint = f"another dump begins at 0x{cut:x}: two files were joined; check each by itself"
+        assert (file["hint"], pipe["hint"]) == (hint, hint), (seed, cut, file, pipe)
+        for fact in ("errors", "warnings", "skipped", "counts", "missing_objects", "sound_until"):
+            assert file[fact] == pipe[fact], (seed, cut, fact)
+        done = run("--force", "--repair", copy, dump)
+        assert f"all from 0x{cut:x} on, where the header of another dump is" in done.out, (seed, cut, done)
+        made = read(copy.read_bytes())
+        new = {made.data[s.at + 1 : s.at + 1 + i] for s in made.heap if made.data[s.at] in (INSTANCE, OBJECTS, PRIMITIVES)} - ids
+        assert not new, (seed, cut, new)
+
+
 def chains_of_superclasses(original: Original) -> tuple[dict[int, int], list[list[int]]]:
     """Where the superclass of each class is; each class with its superclasses, from the lowest on."""
     i, data = original.id_size, original.data

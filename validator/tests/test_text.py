@@ -146,10 +146,11 @@ def test_the_size_of_what_is_no_dump(tmp_path: Path) -> None:
 
 
 def test_two_files_joined(files: Path) -> None:
-    (files / "joined").write_bytes((files / "valid").read_bytes() * 2)
+    dump = (files / "valid").read_bytes()
+    (files / "joined").write_bytes(dump * 2)
     done = run("joined", cwd=files)
     assert done.status == 1
-    assert "  likely: the header of another dump is where a record should be: two files were joined" in done.out
+    assert f"  likely: another dump begins at 0x{len(dump):x}: two files were joined; check each by itself\n" in done.out
 
 
 def test_several_files_have_a_total(files: Path) -> None:

@@ -35,7 +35,7 @@ static bool are_twice(const struct sight *s, size_t at, struct doubled *d)
         from--;
     while (until < s->size && until - from < 2 * size && s->at[until] == s->at[until - size])
         until++;
-    *d = (struct doubled){from, until - size, size, 0};
+    *d = (struct doubled){.at = from, .last = until - size, .size = size};
     return until - from >= size;
 }
 
@@ -92,7 +92,8 @@ static bool begins_anew_at(struct engine *e, uint64_t at, struct doubled *d)
     for (uint64_t anew = at; is_header_at(&e->in, anew) && may_look_again(&e->framing.looked_again, at, there); anew += alike) {
         alike = count_alike(&e->in, begin, anew, there);
         if (alike == there) {
-            *d = (struct doubled){at, at + count_alike(&e->in, at, anew + there, there), anew - begin, anew};
+            *d = (struct doubled){
+                .at = at, .last = at + count_alike(&e->in, at, anew + there, there), .size = anew - begin, .begin = anew};
             return true;
         }
     }
@@ -113,12 +114,41 @@ static void note_headers(struct headers *headers, const struct sight *s, uint64_
         headers->until = first + end;
 }
 
-/* Whether the dump begins anew at a header in the sight, which begins at `first`. */
-static bool begins_anew(struct engine *e, const struct sight *s, uint64_t first, size_t until, struct doubled *d)
+/* Whether records, all of them in sight, lead on from a header past another offset: an array that holds a dump ends with it. */
+static bool leads_past(const struct sight *sight, uint64_t header, uint64_t past)
 {
-    struct headers *headers = &e->framing.headers;
+    struct sight s = *sight;
+    uint64_t at = header + HEADER_SIZE;
 
-    note_headers(headers, s, first, until);
+    s.ended = true;
+    if (at > s.size || !parse_header(s.at + header, &s.version, &s.id_size))
+        return false;
+    while (at <= past && records_follow(&s, at, 1))
+        at += RECORD_HEADER_SIZE + (uint64_t)get_u4(s.at + at + RECORD_LENGTH_AT);
+    return at > past && records_follow(&s, at, 2);
+}
+
+/* Whether another dump begins at a header in the sight, which begins at `first`, before the failure. */
+static bool other_begins(const struct engine *e, const struct sight *s, uint64_t first, uint64_t failed_at, struct doubled *d)
+{
+    const struct headers *headers = &e->framing.headers;
+
+    for (unsigned i = headers->count; i-- > 0 && headers->count - i <= HEADERS;) {
+        uint64_t at = headers->at[i % HEADERS];
+
+        if (at >= first && at > e->framing.begin && at < failed_at && leads_past(s, at - first, failed_at - first)) {
+            *d = (struct doubled){.other = at};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the dump begins anew at a header in the sight, which begins at `first`. */
+static bool begins_anew(struct engine *e, uint64_t first, struct doubled *d)
+{
+    const struct headers *headers = &e->framing.headers;
+
     for (unsigned i = headers->count; i-- > 0 && headers->count - i <= HEADERS;) {
         uint64_t at = headers->at[i % HEADERS];
 
@@ -147,7 +177,8 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
         return false;
     e->framing.sought_until = failed_at;
     s = look_far(e);
-    if (input_can_go_anywhere(&e->in) && begins_anew(e, &s, first, (size_t)(failed_at - first) + CLASS, d))
+    note_headers(&e->framing.headers, &s, first, (size_t)(failed_at - first) + CLASS);
+    if ((input_can_go_anywhere(&e->in) && begins_anew(e, first, d)) || other_begins(e, &s, first, failed_at, d))
         return true;
     for (size_t head = 0; head <= HEAD && !is_found; head += HEAD)
         is_found = are_twice(&s, (size_t)(failed_at - first) + head, d);

@@ -10,9 +10,10 @@
 struct doubled {
     uint64_t at, last, size;
     uint64_t begin; /* of the whole dump, if a copy of it was begun anew; else 0 */
+    uint64_t other; /* nothing is there twice: another dump begins here, before the failure; else 0 */
 };
 
-/* Reading failed at an offset: whether that lies in a second copy. The input moves. No byte before an earlier failure is compared
+/* Reading failed at an offset: whether that lies in a second copy, or in another dump. The input moves. No byte before an earlier failure is compared
  * again, so that time is linear. */
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d);
 

@@ -50,7 +50,7 @@ struct framing {
     bool stopped;             /* what follows cannot be checked */
     bool within_subrecord;    /* the dump ends within a sub-record to which lengths lead: it was truncated */
     bool failed;              /* because of something other than an early end */
-    bool second_header;       /* a header is where a record should be: two files were joined */
+    uint64_t second_header;   /* offset of a header where a record should be: two files were joined; 0 for none */
     uint64_t zeros_at;        /* zeros are where a record or a sub-record should be; 0 for none */
     bool appended;            /* reading failed at the end of the dump */
     uint64_t complete_until;  /* the end of the latest HEAP_DUMP_END, or of a dump of which all data was inflated; 0 for none */

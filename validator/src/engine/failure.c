@@ -176,7 +176,8 @@ void hold_unknown(struct engine *e)
     bool is_record, is_too_long;
 
     /* "JAVA PROFILE" by its first letter and its length: letters 6 to 9. */
-    e->framing.second_header |= e->position.record_tag == 'J' && e->position.record_length == 0x50524f46;
+    if (e->position.record_tag == 'J' && e->position.record_length == 0x50524f46)
+        e->framing.second_header = e->position.record_at;
     if (e->framing.unfilled.number && !record_leads_on(e) && was_unfilled(e))
         return;
     if (!e->position.record_tag)

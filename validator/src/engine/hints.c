@@ -267,6 +267,15 @@ static const char *describe_doubled(struct engine *e)
     return hint;
 }
 
+static const char *describe_second_header(struct engine *e)
+{
+    char *hint = e->run.summary->hint_text;
+
+    snprintf(hint, HPROF_HINT_SIZE, "another dump begins at 0x%llx: two files were joined; check each by itself",
+             (unsigned long long)e->framing.second_header);
+    return hint;
+}
+
 static const char *describe_wrong_tag(struct engine *e)
 {
     char *hint = e->run.summary->hint_text;
@@ -383,7 +392,7 @@ const char *choose_hint(struct engine *e)
         return "the dump is complete, and other bytes follow its gzip data: something was appended, or it was written over a "
                "longer file";
     if (e->framing.second_header)
-        return "the header of another dump is where a record should be: two files were joined; check each by itself";
+        return describe_second_header(e);
     if (e->framing.before_segments && (totals[RULE_OBJ_002] || totals[RULE_REF_001]) && !is_malformed)
         return describe_wrong_tag(e);
     if (is_malformed && e->framing.complete_until && e->run.sum.sound_until == e->framing.complete_until)

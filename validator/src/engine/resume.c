@@ -169,7 +169,16 @@ static enum way_kind pass_doubled_records(struct engine *e, uint64_t failed_at, 
 
     if (!find_doubled(e, failed_at, &d))
         return WAY_NONE;
-    *from = last_mark(&e->records, failed_at, d.last);
+    *from = last_mark(&e->records, failed_at, d.other ? d.other : d.last);
+    if (d.other && *from <= d.other && go_to(e, d.other)) {
+        leave_out_records(e, *from, failed_at, failed_at);
+        return WAY_RECORD;
+    }
+    if (d.other) {
+        e->framing.second_header = d.other;
+        *from = failed_at;
+        return WAY_NONE;
+    }
     if (pass_doubled(e, &d, *from, WAY_RECORD, &end)) {
         leave_out_records(e, *from, failed_at, d.last + d.size);
         return WAY_RECORD;
@@ -196,9 +205,9 @@ bool resume_in_record(struct engine *e, uint64_t from, uint64_t record_end, bool
     kind = e->framing.doubted.count ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind != WAY_NONE) /* the present heap dump record may be none */
         end = UINT64_MAX;
-    else if (pass_doubled_subrecords(e, failed_at, failed_at, &end, &from))
-        kind = WAY_SUBRECORD;
-    else if (go_to(e, failed_at))
+    else
+        kind = pass_doubled_subrecords(e, failed_at, failed_at, &end, &from);
+    if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_back_to_way(e, failed_at, &end, &from);
     if (kind == WAY_NONE && go_to(e, failed_at))
         kind = go_on_to_way(e, failed_at, &end, &from);
@@ -252,7 +261,7 @@ static void resume_after_part(struct engine *e, uint64_t from, uint64_t record_e
 bool resume_after_copy(struct engine *e, uint64_t way)
 {
     uint64_t here = e->in.offset, from = here, end = e->position.heap_end;
-    bool is_passed = pass_doubled_subrecords(e, here + way, here, &end, &from);
+    bool is_passed = pass_doubled_subrecords(e, here + way, here, &end, &from) == WAY_SUBRECORD;
 
     if (is_passed)
         resume_after_part(e, from, end);
@@ -322,7 +331,7 @@ bool resume_anywhere(struct engine *e, uint64_t from)
     /* What follows is another dump, or the rest of one: its objects are of another heap dump. */
     if (is_after_end || (kind == WAY_NONE && e->framing.second_header))
         return false;
-    e->framing.second_header = false;
+    e->framing.second_header = 0;
     if (kind == WAY_NONE)
         kind = go_to(e, failed_at) ? go_back_to_records(e, failed_at, &from) : WAY_NONE;
     if (kind == WAY_NONE && go_to(e, failed_at))

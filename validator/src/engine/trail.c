@@ -192,19 +192,22 @@ static void leave_out_from(struct engine *e, uint64_t first, uint64_t failed_at,
 
 /* ---- The way ---- */
 
-bool pass_doubled_subrecords(struct engine *e, uint64_t at, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
+enum way_kind pass_doubled_subrecords(struct engine *e, uint64_t at, uint64_t failed_at, uint64_t *record_end, uint64_t *from)
 {
     struct doubled d;
     struct trail trail = {0};
     uint64_t first;
 
     if (!find_doubled(e, at, &d) || !go_to(e, failed_at) || (failed_at > d.last && !follow_trail(e, failed_at, &trail)))
-        return false;
-    first = last_mark(&trail.items, failed_at, d.last);
-    if (!pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
-        return false;
-    leave_out_from(e, first, failed_at, from, true);
-    return true;
+        return WAY_NONE;
+    first = last_mark(&trail.items, failed_at, d.other ? d.other : d.last);
+    if (d.other ? first > d.other || !go_to(e, d.other) : !pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
+        return WAY_NONE;
+    leave_out_from(e, first, failed_at, from, !d.other);
+    if (!d.other)
+        return WAY_SUBRECORD;
+    *record_end = UINT64_MAX;
+    return WAY_RECORD;
 }
 
 /* Where the sub-records from here on break off. */

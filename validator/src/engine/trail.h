@@ -16,9 +16,9 @@ bool leave_out_items(struct engine *e, uint64_t first, uint64_t failed_at, uint6
 void discard_subrecord(struct engine *e, uint8_t tag);
 
 /* Whether an offset lies in bytes that are there twice: the failure, or what begins in the sub-record that failed. Then the input
- * is where the second copy is passed; *from becomes the first sub-record that is left out with it, and *record_end moves. Else the
- * input is anywhere. */
-bool pass_doubled_subrecords(struct engine *e, uint64_t at, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
+ * is where the second copy is passed; *from becomes the first sub-record that is left out with it, and *record_end moves. Or, with
+ * WAY_RECORD, another dump begins there, before the failure. Else WAY_NONE, and the input is anywhere. */
+enum way_kind pass_doubled_subrecords(struct engine *e, uint64_t at, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
 /* Goes on to the way, from the failure on, where the input is. What is before the failure is left out, from *from on, in three
  * cases. Roots that cannot be there. An instance in which bytes are missing, so that it took the first bytes of the next sub-record

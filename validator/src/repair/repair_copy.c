@@ -263,6 +263,8 @@ static void follow_jump(struct repair *r, const struct jump *jump)
         repair_record(r, size);
         return;
     }
+    if (jump->to == UINT64_MAX && is_header(r))
+        r->result.other_dump = r->in.offset;
     leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, jump->to == UINT64_MAX ? UINT64_MAX : size));
     if (jump->to == UINT64_MAX)
         r->heap.is_truncated |= r->heap.is_open || r->is_series || !r->heap_dump; /* not what follows a complete heap dump */
