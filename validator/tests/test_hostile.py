@@ -208,7 +208,7 @@ def test_instances_of_lost_classes_cost_little_more_than_others(layout: Layout, 
     columns = [(n * width + 1, layout.id_size, numbers(count, 8 * len(classes), 0x100000 + 8 * n)) for n in range(len(classes))]
     instances = table(unit, count, *columns)
     dumps = b"".join(layout.class_dump(c, OBJECT, layout.id_size + 4, fields=fields) for c in classes)
-    costs = []
+    costs: list[Cost] = []
     for name, known in (("whole", dumps), ("lost", b"")):
         path = tmp_path / name
         names = layout.utf8(1, b"java/lang/Object") + b"".join(layout.load_class(n, c, 1) for n, c in enumerate(classes, 2))

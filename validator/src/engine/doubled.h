@@ -13,8 +13,8 @@ struct doubled {
     uint64_t other; /* nothing is there twice: another dump begins here, before the failure; else 0 */
 };
 
-/* Reading failed at an offset: whether that lies in a second copy, or in another dump. The input moves. No byte before an earlier failure is compared
- * again, so that time is linear. */
+/* Reading failed at an offset: whether that lies in a second copy, or in another dump. The input moves. No byte before an earlier
+ * failure is compared again, so that time is linear. */
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d);
 
 /* Reading goes on here after a failure: notes whether the bytes here are there twice all the same. The input stays where it is. */

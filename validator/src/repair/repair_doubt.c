@@ -137,8 +137,8 @@ static const struct seen_class *wrong_of_cycle(struct survey *v, const struct se
     return wrong;
 }
 
-/* Leaves out one class of the cycle to which the superclasses of a class lead, if no earlier walk met that cycle. Each class is passed
- * once, and those of a cycle twice. Whether there is one. */
+/* Leaves out one class of the cycle to which the superclasses of a class lead, if no earlier walk met that cycle. Each class is
+ * passed once, and those of a cycle twice. Whether there is one. */
 static bool doubt_cycle_above(struct survey *v, struct seen_class *c, size_t walk)
 {
     for (; c && !c->walk; c = super_of(v, c))
@@ -149,8 +149,8 @@ static bool doubt_cycle_above(struct survey *v, struct seen_class *c, size_t wal
     return true;
 }
 
-/* Whether there are any. If java.lang.Object is below a cycle, it is wrong, too: left in, it would make all classes subclasses of the
- * one that is left out, whose size they then say. */
+/* Whether there are any. If java.lang.Object is below a cycle, it is wrong, too: left in, it would make all classes subclasses of
+ * the one that is left out, whose size they then say. */
 static bool doubt_cycles(struct survey *v)
 {
     struct seen_class *object = survey_class(v, v->object_class);
