@@ -8,23 +8,25 @@
 
 #include <cmocka.h>
 
-#include "dump.h"
+#include "forms.h"
 #include "hprof/hprof.h"
+#include "hprof/testing.h"
 
 #define EARLY_END "the disk was full, the VM was killed, or a copy was cut short"
 #define TRUNCATED "the dump was truncated (" EARLY_END ")"
 
-enum { SECTOR = 512, NEAR = 16, HEADER = 9, INSTANCE = 25, CLASS = 0x1000, FIRST = 0x10000 };
+enum { SECTOR = 512, NEAR = 16, VERSION_AT = 17 /* last digit */, HEADER = 9, INSTANCE = 25, CLASS = 0x1000, FIRST = 0x10000 };
 
 static const char ZEROS[] = "zeros are where records should be";
 
-static void check_in(const struct bytes *dump, size_t profile, char hint[512])
+static void check_so(const struct bytes *dump, const char *profile, const struct hprof_testing *testing, char hint[512])
 {
     struct hprof_options options;
     struct hprof_summary summary;
 
     hprof_options_init(&options);
-    options.profile = profile;
+    options.profile = hprof_profile_find(profile);
+    options.testing = testing;
     hprof_summary_init(&summary);
     (void)hprof_validate_memory(dump->at, dump->size, false, &options, &summary);
     snprintf(hint, 512, "%s", summary.hint ? summary.hint : "");
@@ -32,7 +34,7 @@ static void check_in(const struct bytes *dump, size_t profile, char hint[512])
 
 static void check(const struct bytes *dump, char hint[512])
 {
-    check_in(dump, hprof_profile_find("auto"), hint);
+    check_so(dump, "auto", NULL, hint);
 }
 
 static bool begins_with(const char *text, const char *words)
@@ -90,6 +92,12 @@ static void put_bytes(struct bytes *b, uint64_t id, uint32_t elements, const cha
     append(b, there, n);
 }
 
+static void remove_bytes(struct bytes *b, size_t from, size_t n)
+{
+    memmove(b->at + from, b->at + from + n, b->size - from - n);
+    b->size -= n;
+}
+
 /* A class with fields whose names are not defined. */
 static void put_fields(struct bytes *b, unsigned fields)
 {
@@ -118,6 +126,18 @@ static void end_heap(struct bytes *b, size_t record)
     put_instances(b, 1000, 200);
     close_record(b, record);
     close_record(b, open_record(b, 0x2c));
+}
+
+static struct bytes dump_of(unsigned instances)
+{
+    struct bytes b = {0};
+    size_t record;
+
+    put_definitions(&b, 0);
+    record = open_heap(&b);
+    put_instances(&b, 2000, instances);
+    end_heap(&b, record);
+    return b;
 }
 
 /* Zeros in place of instances, from the beginning of one on. Where the rest of the last one is zeros too, all of them may be the
@@ -173,6 +193,83 @@ static void zeros_between_sub_records_may_be_of_an_array(void **state)
     }
 }
 
+/* Zeros begin within the header of an array, whose type is then none. They are named if a sector may have begun there. */
+static void zeros_may_begin_within_a_header(void **state)
+{
+    enum { TYPE_AT = 17, ELEMENTS = 1500 };
+    static const char none[SECTOR + 100];
+    char elements[ELEMENTS];
+
+    (void)state;
+    memset(elements, 'x', sizeof elements);
+    for (unsigned pad = 0; pad < SECTOR; pad++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record, array;
+
+        put_definitions(&b, pad);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        array = b.size;
+        put_bytes(&b, 0x20000, ELEMENTS, elements, ELEMENTS);
+        memcpy(b.at + array + 1 + pad % TYPE_AT, none, sizeof none);
+        put_instances(&b, 100, 200);
+        end_heap(&b, record);
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, ZEROS), (array + TYPE_AT) / SECTOR > array / SECTOR);
+        free(b.at);
+    }
+}
+
+/* All static fields of a class are zeros, of which the type of the first is none. */
+static void zeros_may_be_static_fields(void **state)
+{
+    enum { FIELDS = 80, FIELD = 9, TYPE_AT = 8 };
+    static const char none[FIELDS * FIELD];
+
+    (void)state;
+    for (unsigned pad = 0; pad < SECTOR; pad++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record, type;
+
+        put_definitions(&b, pad);
+        record = open_heap(&b);
+        put_class_dump(&b, CLASS + 8, CLASS, 0);
+        put_at(b.at + b.size - 4, 2, FIELDS);
+        type = b.size - 2 + TYPE_AT;
+        append(&b, none, sizeof none);
+        put_instances(&b, 0, 200);
+        end_heap(&b, record);
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, ZEROS), is_near(type) || is_near(type + sizeof none - TYPE_AT + 2));
+        free(b.at);
+    }
+}
+
+/* Between records, after bytes that are none. */
+static void zeros_among_records_are_named_if_they_fill_a_sector(void **state)
+{
+    (void)state;
+    for (unsigned junk = 0; junk < 100; junk += 33)
+        for (unsigned zeros = SECTOR - 20; zeros < SECTOR + 20; zeros++) {
+            struct bytes b = {0};
+            char hint[512];
+
+            put_definitions(&b, 0);
+            for (unsigned i = 0; i < junk; i++)
+                put(&b, 1, 0xee);
+            for (unsigned i = 0; i < zeros; i++)
+                put(&b, 1, 0);
+            for (unsigned i = 0; i < 20; i++)
+                put_string(&b, 0x100 + i, "name");
+            end_heap(&b, open_heap(&b));
+            check(&b, hint);
+            assert_int_equal(begins_with(hint, ZEROS), zeros >= SECTOR);
+            free(b.at);
+        }
+}
+
 static const char *size_in_words(char to[32], size_t bytes)
 {
     size_t number = bytes < 1024 ? bytes : (bytes + 512) / 1024;
@@ -200,14 +297,205 @@ static void lost_bytes_are_counted(void **state)
             from = b.size + within;
             put_instances(&b, 100, 400);
             end_heap(&b, record);
-            memmove(b.at + from, b.at + from + lost, b.size - from - lost);
-            b.size -= lost;
+            remove_bytes(&b, from, lost);
             check(&b, hint);
             verb = size_in_words(size, lost);
             snprintf(expected, sizeof expected,
                      "about %s %s missing in the heap dump record at 0x%zx: a part in the middle was lost", size, verb,
                      record - HEADER);
             assert_string_equal(hint, expected);
+            free(b.at);
+        }
+}
+
+/* A dump is cut, and zeros follow to its end. */
+static void zeros_at_the_end_are_named_if_they_may_be_a_record(void **state)
+{
+    (void)state;
+    for (unsigned zeros = 1; zeros < 2 * HEADER; zeros++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record, from;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        from = b.size;
+        put_instances(&b, 100, 100);
+        close_record(&b, record);
+        b.size = from;
+        append(&b, (const char[2 * HEADER]){0}, zeros);
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, ZEROS), zeros >= HEADER);
+        free(b.at);
+    }
+}
+
+/* A heap dump record that is the last one lacks bytes, and another one before it, too; or a whole one is cut after the one before it
+ * lacks bytes. */
+static void a_dump_that_ends_early_may_lack_a_part(void **state)
+{
+    (void)state;
+    for (unsigned draw = 0; draw < 3; draw++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_instances(&b, 0, 400);
+        close_record(&b, record);
+        if (draw > 0) {
+            remove_bytes(&b, record + 1000, 7);
+            record = open_record(&b, 0x1c);
+            put_instances(&b, 400, 400);
+            close_record(&b, record);
+        }
+        if (draw < 2)
+            remove_bytes(&b, record + 1000, 7);
+        else
+            b.size -= 1000;
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, "about 7 bytes are missing"), draw < 2);
+        free(b.at);
+    }
+}
+
+/* The sub-records end before the record does, and another record follows them. */
+static void a_length_that_is_too_large_is_no_loss(void **state)
+{
+    (void)state;
+    for (unsigned more = 1; more < 100; more++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        close_record(&b, record);
+        put_at(b.at + record - 4, 4, b.size - record + more);
+        end_heap(&b, open_record(&b, 0x1c));
+        check(&b, hint);
+        assert_null(strstr(hint, "missing in the heap dump record"));
+        free(b.at);
+    }
+}
+
+/* A HEAP_DUMP is whole, and bytes follow that are no record; or a string before it is damaged, too. */
+static void what_follows_the_last_heap_dump_is_no_record(void **state)
+{
+    (void)state;
+    for (unsigned draw = 0; draw < 2; draw++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record;
+
+        put_definitions(&b, 0);
+        record = b.size;
+        put_string(&b, 3, "name");
+        if (draw)
+            memset(b.at + record, 0xee, b.size - record);
+        record = open_heap(&b);
+        b.at[record - HEADER] = 0x0c;
+        put_instances(&b, 0, 100);
+        close_record(&b, record);
+        for (unsigned i = 0; i < 40; i++)
+            put(&b, 1, 0xee);
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, "no whole record follows the last heap dump"), !draw);
+        free(b.at);
+    }
+}
+
+static void the_size_of_ids_may_be_wrong(void **state)
+{
+    struct bytes b = {0};
+    char hint[512];
+
+    (void)state;
+    put_definitions(&b, 0);
+    for (unsigned i = 0; i < 100; i++)
+        put_string(&b, 0x7fa8c0000000 + 8 * i, "name");
+    end_heap(&b, open_heap(&b));
+    put_at(b.at + VERSION_AT + 2, 4, 4);
+    check(&b, hint);
+    assert_string_equal(hint, "the header is damaged: it says that IDs have 4 bytes, and in the records they have 8");
+    free(b.at);
+}
+
+/* Its checksum or its size is wrong, or a byte of its data. */
+static void a_gzip_member_may_be_damaged(void **state)
+{
+    struct bytes dump = dump_of(1000);
+
+    (void)state;
+    for (unsigned draw = 0; draw < 3; draw++) {
+        struct bytes b = compress_gzip(&dump);
+        char hint[512];
+
+        b.at[draw < 2 ? b.size - 1 - 4 * draw : b.size / 2] ^= 0x40;
+        check(&b, hint);
+        assert_true(begins_with(hint, "the compressed data is damaged"));
+        free(b.at);
+    }
+    free(dump.at);
+}
+
+/* After a heap dump record that lost bytes comes one that is never there. */
+static void a_record_of_another_kind_is_no_end(void **state)
+{
+    static const unsigned tags[] = {0x01, 0x02, 0x07, 0x0c, 0x1c, 0x2c};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        struct bytes b = {0};
+        char hint[512];
+        size_t record, from;
+
+        put_definitions(&b, 0);
+        record = open_heap(&b);
+        put_instances(&b, 0, 100);
+        from = b.size;
+        put_instances(&b, 100, 400);
+        close_record(&b, record);
+        remove_bytes(&b, from, 7);
+        if (tags[i] == 0x01)
+            put_string(&b, 0x100, "late");
+        else if (tags[i] == 0x02)
+            put_class(&b, 3, CLASS + 16, 1);
+        else if (tags[i] == 0x07)
+            put_heap_summary(&b);
+        else if (tags[i] == 0x0c || tags[i] == 0x1c)
+            close_record(&b, open_record(&b, tags[i]));
+        close_record(&b, open_record(&b, 0x2c));
+        check(&b, hint);
+        assert_int_equal(begins_with(hint, "about 7 bytes are missing"), i >= 3);
+        free(b.at);
+    }
+}
+
+/* The header of a heap dump record is overwritten, and more around it: where the record before it ended is not known. */
+static void what_is_overwritten_is_no_length(void **state)
+{
+    (void)state;
+    for (unsigned before = 1; before < 3 * INSTANCE; before++)
+        for (unsigned after = 1; after < 3 * INSTANCE; after += 7) {
+            struct bytes b = {0};
+            char hint[512];
+            size_t record, end;
+
+            put_definitions(&b, 0);
+            record = open_heap(&b);
+            put_instances(&b, 0, 100);
+            close_record(&b, record);
+            end = b.size;
+            record = open_record(&b, 0x1c);
+            put_instances(&b, 100, 400);
+            end_heap(&b, record);
+            memset(b.at + end - before, 0xee, before + HEADER + after);
+            check(&b, hint);
+            assert_true(begins_with(hint, "bytes within the dump are wrong"));
             free(b.at);
         }
 }
@@ -261,8 +549,7 @@ static void a_record_goes_on(void **state)
         put_instances(&b, 100, 60);
         end_heap(&b, record);
         until = b.size - HEADER - rest;
-        memmove(b.at + from, b.at + until, b.size - until);
-        b.size -= until - from;
+        remove_bytes(&b, from, until - from);
         check(&b, hint);
         size_in_words(size, rest - LOST);
         snprintf(
@@ -280,18 +567,6 @@ static void a_record_goes_on(void **state)
         free(b.at);
     }
     assert_true(told > all / 2); /* in the others, more is wrong by chance */
-}
-
-static struct bytes dump_of(unsigned instances)
-{
-    struct bytes b = {0};
-    size_t record;
-
-    put_definitions(&b, 0);
-    record = open_heap(&b);
-    put_instances(&b, 2000, instances);
-    end_heap(&b, record);
-    return b;
 }
 
 /* From within an instance or between two, some bytes are written again after themselves. Whole instances that follow again lead
@@ -422,18 +697,29 @@ static void objects_without_roots(void **state)
 {
     (void)state;
     for (unsigned objects = 1; objects < 40; objects++)
-        for (unsigned roots = 0; roots < 2; roots++) {
+        for (unsigned draw = 0; draw < 6; draw++) {
+            const bool is_android = draw & 1, roots = draw / 2;
             struct bytes b = {0};
             char hint[512];
             size_t record;
 
             put_definitions(&b, 0);
+            b.at[VERSION_AT] += is_android;
             record = open_record(&b, 0x1c);
+            if (is_android) { /* the name of the heap */
+                put(&b, 1, 0xfe);
+                put(&b, 4, 0);
+                put(&b, 8, 1);
+            }
             if (roots) {
-                put(&b, 1, 0x05);
+                put(&b, 1, draw / 2 == 1 ? 0x05 : 0xff);
                 put(&b, 8, CLASS);
             }
             put_class_dump(&b, CLASS, 0, 0);
+            if (is_android) {
+                put_primitive_array(&b, 0x20000, 8, 100);
+                b.at[b.size - 18] = 0xc3; /* without elements */
+            }
             for (unsigned i = 0; i < objects; i++)
                 if (i % 3 == 0)
                     put_bytes(&b, FIRST + 8 * i, 2, "ab", 2);
@@ -465,7 +751,7 @@ static void objects_that_are_missing(void **state)
         end_heap(&b, record);
         check(&b, hint);
         assert_int_equal(begins_with(hint, "a whole segment or part of the heap dump was lost"), missing >= 16);
-        check_in(&b, hprof_profile_find("strict"), strictly);
+        check_so(&b, "strict", NULL, strictly);
         assert_string_equal(strictly, "");
         free(b.at);
     }
@@ -519,6 +805,70 @@ static void bytes_that_are_no_utf_8_were_replaced(void **state)
     }
 }
 
+/* Only what is whole in the sample counts. */
+static void a_sample_shows_what_was_replaced(void **state)
+{
+    struct bytes b = {0};
+
+    (void)state;
+    put_definitions(&b, 0);
+    put_at(b.at + 23, 8, 0x017f00000000);
+    for (unsigned i = 0; i < 4; i++)
+        put_string(&b, 0x100 + i, "\xc2\xbd \xef\xbf\xbe \xef\xbf\xbd and \xef\xbf\xbd");
+    put(&b, 1, 0xee);
+    for (size_t n = 16; n <= b.size; n++) {
+        const struct hprof_testing testing = {.text_sample = (uint32_t)n};
+        unsigned replaced = 0;
+        char hint[512];
+
+        for (size_t i = 0; i + 3 <= n; i++)
+            replaced += !memcmp(b.at + i, "\xef\xbf\xbd", 3);
+        check_so(&b, "auto", &testing, hint);
+        assert_int_equal(begins_with(hint, "transferred as text: bytes that are not UTF-8 were replaced"), replaced >= 2);
+    }
+    free(b.at);
+}
+
+/* One byte, as a transfer leaves it. */
+static size_t put_transferred(struct bytes *b, unsigned how, uint8_t byte)
+{
+    const uint8_t two[] = {(uint8_t)(0xc0 | byte >> 6), (uint8_t)(0x80 | (byte & 0x3f))};
+
+    if (how == 0 && byte == '\n')
+        append(b, "\r", 1);
+    if (how == 1 && byte >= 0x80)
+        append(b, two, 2);
+    else
+        put(b, 1, byte < 0x80 ? byte : how == 2 ? byte & 0x7f : how == 3 ? '?' : byte);
+    return b->size;
+}
+
+static void a_transfer_as_text_is_named(void **state)
+{
+    static const char *const hints[] = {"each LF became CR LF", "each byte from 128 on became a character of Latin-1",
+                                        "the highest bit of each byte was cleared", "each byte from 128 on became '?'"};
+
+    (void)state;
+    for (unsigned how = 0; how < sizeof hints / sizeof *hints; how++) {
+        struct bytes b = {0}, c = {0};
+        char hint[512];
+        size_t record;
+
+        put_definitions(&b, '\n');
+        record = open_heap(&b);
+        for (unsigned i = 0; i < 500; i++)
+            put_instance(&b, 0x7fa8c0000000 + 8 * i, CLASS, 0);
+        end_heap(&b, record);
+        for (size_t i = 0; i < b.size; i++)
+            put_transferred(&c, how, b.at[i]);
+        check(&c, hint);
+        assert_true(begins_with(hint, "transferred as text: "));
+        assert_non_null(strstr(hint, hints[how]));
+        free(b.at);
+        free(c.at);
+    }
+}
+
 /* A caller keeps the summary longer than the check lasts. One that was compiled before there was room for the text has no hint. */
 static void a_hint_with_numbers_lies_in_the_callers_summary(void **state)
 {
@@ -534,8 +884,7 @@ static void a_hint_with_numbers_lies_in_the_callers_summary(void **state)
     record = open_heap(&b);
     put_instances(&b, 0, 100);
     end_heap(&b, record);
-    memmove(b.at + record + 500, b.at + record + 507, b.size - record - 507);
-    b.size -= 7;
+    remove_bytes(&b, record + 500, 7);
     hprof_options_init(&options);
 
     hprof_summary_init(&summary);
@@ -562,6 +911,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeros_are_named_if_they_fill_a_sector),
         cmocka_unit_test(zeros_between_sub_records_may_be_of_an_array),
+        cmocka_unit_test(zeros_may_begin_within_a_header),
+        cmocka_unit_test(zeros_may_be_static_fields),
+        cmocka_unit_test(zeros_among_records_are_named_if_they_fill_a_sector),
+        cmocka_unit_test(zeros_at_the_end_are_named_if_they_may_be_a_record),
+        cmocka_unit_test(a_dump_that_ends_early_may_lack_a_part),
+        cmocka_unit_test(a_length_that_is_too_large_is_no_loss),
+        cmocka_unit_test(what_follows_the_last_heap_dump_is_no_record),
+        cmocka_unit_test(the_size_of_ids_may_be_wrong),
+        cmocka_unit_test(a_gzip_member_may_be_damaged),
+        cmocka_unit_test(a_record_of_another_kind_is_no_end),
+        cmocka_unit_test(what_is_overwritten_is_no_length),
         cmocka_unit_test(lost_bytes_are_counted),
         cmocka_unit_test(inserted_bytes_are_counted),
         cmocka_unit_test(a_record_goes_on),
@@ -572,6 +932,8 @@ int main(void)
         cmocka_unit_test(objects_that_are_missing),
         cmocka_unit_test(strings_that_are_missing),
         cmocka_unit_test(bytes_that_are_no_utf_8_were_replaced),
+        cmocka_unit_test(a_sample_shows_what_was_replaced),
+        cmocka_unit_test(a_transfer_as_text_is_named),
         cmocka_unit_test(a_hint_with_numbers_lies_in_the_callers_summary),
     };
 

@@ -8,7 +8,7 @@ void root_object(struct heap *heap, unsigned tag, uint64_t id)
 {
     uint64_t earlier, flags = tag == SUB_ROOT_JNI_GLOBAL ? ROOTED_BY_GLOBAL : ROOTED_OTHERWISE;
 
-    if (tag != SUB_ROOT_STICKY_CLASS && !keymap_add(&heap->archive.rooted, id, flags, &earlier) && earlier == ROOTED_BY_GLOBAL)
+    if (tag != SUB_ROOT_STICKY_CLASS && !keymap_add(&heap->archive.rooted, id, flags, &earlier))
         keymap_put(&heap->archive.rooted, id, ROOTED_OTHERWISE);
 }
 

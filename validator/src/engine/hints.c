@@ -78,14 +78,18 @@ void look_for_skipped_zeros(struct engine *e, uint64_t from)
     go_to(e, here);
 }
 
+static bool are_zeros(const uint8_t *p, size_t n)
+{
+    return !*p && memcmp(p, p + 1, n - 1) == 0;
+}
+
 /* Whether all bytes to the end of the file are zeros, from some bytes on: a file is extended before it is written. */
 static bool are_last_zeros(struct engine *e, uint64_t after)
 {
     enum { LEAST = RECORD_HEADER_SIZE, SIGHT = 64 << 10 /* or as many follow */ };
     size_t n = look_at(&e->in, (size_t)after + SIGHT, UINT64_MAX);
-    const uint8_t *first = e->in.at + after, *end = e->in.at + n;
 
-    return n >= after + LEAST && !*first && memcmp(first, first + 1, (size_t)(end - first) - 1) == 0;
+    return n >= after + LEAST && are_zeros(e->in.at + after, n - (size_t)after);
 }
 
 uint64_t zeros_may_begin(struct engine *e, uint8_t tag, uint64_t bad_at)
@@ -131,14 +135,12 @@ void look_for_zeros(struct engine *e, uint64_t after)
 static void doubt_zeros(struct engine *e, uint64_t here)
 {
     enum { LAST_BYTES = 16 };
-    uint64_t size = here - e->framing.zeros_at, zeros = 0;
+    uint64_t size = here - e->framing.zeros_at;
 
     if (size > WAY_SIGHT || here % SECTOR < LAST_BYTES || e->framing.zeros_at % SECTOR < LAST_BYTES ||
         !go_to(e, e->framing.zeros_at) || look_at(&e->in, (size_t)size, size) < size)
         return;
-    while (zeros < size && !e->in.at[zeros])
-        zeros++;
-    if (zeros == size)
+    if (are_zeros(e->in.at, (size_t)size))
         e->framing.zeros_at = 0;
 }
 
