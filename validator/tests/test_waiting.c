@@ -123,6 +123,8 @@ static struct bytes write_dump(const struct heap *h, const unsigned order[], uns
         append(&b, h->items[order[i]].at, h->items[order[i]].size);
         if (!below(share)) {
             close_record(&b, record);
+            if (!below(4))
+                put_string(&b, NAME + 1 + i, "B");
             record = open_record(&b, 0x1c);
         }
         if (!below(share)) {
