@@ -274,8 +274,8 @@ static void what_the_list_alone_names_is_excused(void **state)
     assert_true(lists[0] > DRAWS / 4 && lists[1] > DRAWS / 4);
 }
 
-/* A class lacks its only field, and takes a part of the next object in its place: recovery leaves the class out. What another object
- * names is no list; what the class that was left out names, as its loader, may be one, whatever else names it. */
+/* A class lacks its only field, and takes a part of the next object in its place: recovery leaves the class out. What another
+ * object names is no list; what the class that was left out names, as its loader, may be one, whatever else names it. */
 static void what_is_left_out_does_not_name_the_list(void **state)
 {
     enum { LIST = 0x2000, LOADER_AT = 21 };

@@ -341,34 +341,30 @@ static void zeros_at_the_end_are_named_if_they_may_be_a_record(void **state)
     }
 }
 
-/* The last heap dump record lacks bytes; or two of them do, before a complete end; or the last one is cut, and the one before it lacks
- * bytes. */
+/* A heap dump record that lacks bytes is the last one; or another one follows, which is whole; or a third one, too, which is cut
+ * or lacks more bytes. */
 static void the_first_part_that_is_missing_is_named(void **state)
 {
     (void)state;
-    for (unsigned draw = 0; draw < 3; draw++) {
+    for (unsigned draw = 0; draw < 4; draw++) {
         struct bytes b = {0};
         char hint[512];
-        size_t record;
 
         put_definitions(&b, 0);
-        record = open_heap(&b);
-        put_instances(&b, 0, 400);
-        close_record(&b, record);
-        if (draw > 0) {
-            remove_bytes(&b, record + 1000, 7);
-            record = open_record(&b, 0x1c);
-            put_instances(&b, 400, 400);
+        for (unsigned i = 0; i < (draw < 2 ? 1 + draw : 3); i++) {
+            size_t record = i ? open_record(&b, 0x1c) : open_heap(&b);
+
+            put_instances(&b, 400 * i, 400);
             close_record(&b, record);
+            if (i == 0 || (i == 2 && draw == 3))
+                remove_bytes(&b, record + 1000, i ? 17 : 7);
         }
-        if (draw < 2)
-            remove_bytes(&b, record + 1000, draw ? 9 : 7);
-        if (draw == 1)
-            close_record(&b, open_record(&b, 0x2c));
-        else if (draw == 2)
+        if (draw == 2)
             b.size -= 1000;
+        else if (draw == 3)
+            end_heap(&b, open_record(&b, 0x1c));
         check(&b, hint);
-        assert_int_equal(begins_with(hint, "about 7 bytes are missing"), draw < 2);
+        assert_int_equal(begins_with(hint, "about 7 bytes are missing"), draw != 2);
         free(b.at);
     }
 }

@@ -1,4 +1,5 @@
-/* Instances that precede their classes: whatever the order of sub-records, what is found in them is the same as after all classes. */
+/* Instances that precede their classes: whatever the order of sub-records, what is found in them is the same as after all
+ * classes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
