@@ -215,6 +215,9 @@ class Dump:
 
     def _call(self, function: "Callable[..., int]", *arguments: Any) -> int:
         """What the library answers, which is not below 0. Who uses a pointer from it holds the lock."""
+        for number in arguments:
+            if isinstance(number, int) and not 0 <= number < 1 << 64:  # ctypes would give its lowest bits
+                raise OverflowError(f"{number} does not fit into 64 bits")
         with self._lock:
             if not self._reader:
                 raise ValueError("the dump is closed")

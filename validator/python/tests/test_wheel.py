@@ -268,6 +268,26 @@ def test_a_closed_dump_is_read_no_more(venv: Path, dump: Path) -> None:
     python(venv, CLOSED, dump)
 
 
+TOO_LARGE = """
+with hprof_validate.read(sys.argv[1]) as dump:
+    dump.index()
+    id = next(iter(dump.objects().id))
+    for call in (dump.find, dump.string, dump.class_of, dump.fields):
+        for wrong in (id + (1 << 64), id - (1 << 64), 1 << 64):
+            try:
+                call(wrong)
+            except OverflowError as failure:
+                assert str(failure) == f"{wrong} does not fit into 64 bits", failure
+            else:
+                raise AssertionError(f"{call} takes the lowest bits of {wrong}")
+    assert dump.find(id).id == id and dump.find((1 << 64) - 1) is None
+"""
+
+
+def test_an_id_beyond_64_bits_is_no_other_id(venv: Path, dump: Path) -> None:
+    python(venv, TOO_LARGE, dump)
+
+
 WRONG_TYPES = """
 class Reader:
     def __init__(self, gives):
