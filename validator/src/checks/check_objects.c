@@ -112,15 +112,34 @@ static void note_instance(struct checker *ck, const struct INSTANCE_DUMP *r, con
         note_special(&ck->heap->segment, r->object_id, special);
 }
 
+/* The place for the first instance of a class: its own, a new one, or that of the class whose first instance is the last. */
+static struct first_instance *place_of_first(struct heap *heap, uint64_t class_id)
+{
+    struct first_instance *last = heap->first_instances;
+
+    for (unsigned i = 0; i < heap->first_instance_count; i++) {
+        struct first_instance *one = &heap->first_instances[i];
+
+        if (one->class_id == class_id)
+            return one;
+        if (one->offset > last->offset)
+            last = one;
+    }
+    if (heap->first_instance_count == FIRST_INSTANCES)
+        return last;
+    last = &heap->first_instances[heap->first_instance_count++];
+    last->offset = UINT64_MAX;
+    return last;
+}
+
+/* In any order: threads leave some for later. */
 void use_missing_class(struct checker *ck, uint64_t class_id, uint64_t object_id, uint64_t offset)
 {
-    unsigned i = 0;
+    struct first_instance *first = class_id ? place_of_first(ck->heap, class_id) : NULL;
 
     pending_uses_add(&ck->heap->object_uses, class_id, OBJECT_AS_CLASS, offset);
-    while (i < ck->heap->first_instance_count && ck->heap->first_instances[i].class_id != class_id)
-        i++;
-    if (class_id && i == ck->heap->first_instance_count && i < FIRST_INSTANCES)
-        ck->heap->first_instances[ck->heap->first_instance_count++] = (struct first_instance){class_id, offset, object_id};
+    if (first && offset < first->offset)
+        *first = (struct first_instance){class_id, offset, object_id};
 }
 
 /* ---- Fields ---- */
