@@ -476,6 +476,13 @@ def test_marks_all_over_a_dump_cost_what_is_beside_them(original: Original, tmp_
     assert loss.beyond <= 2 * len(marks), (seed, loss)
 
 
+@pytest.mark.parametrize("marks", [range(2326844, 4273555, 10288), range(2326641, 4273555, 14484), range(2324053, 4273555, 11832)])
+def test_roots_after_lost_objects_are_lost_with_them(marks: range, tmp_path: Path) -> None:
+    """One mark makes a CLASS_DUMP or an array so long that it takes the roots, too; the next one is in the first of these."""
+    loss = repair(read(gold.read(SOURCE, "jdk25")), [Damage(at, at, b"\r\n2000\r\n", "a mark") for at in marks], tmp_path)
+    assert (loss.status, loss.new) == (0, 0) and loss.beyond <= 20, loss
+
+
 def test_the_agent_is_known_by_its_stack_traces(tmp_path: Path) -> None:
     """Without a class: by `strict`, its roots would have to go."""
     original = read(gold.read(SOURCE, "agent8"))

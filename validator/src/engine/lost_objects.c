@@ -19,6 +19,7 @@ struct suspect {
     struct sight sight;
     uint64_t first; /* where an element of an array begins, */
     unsigned width; /* and its size; 1 if it is no array */
+    bool is_rest;   /* as in struct range */
 };
 
 /* What a chain must say for itself that leads past the end of what it lies in. The sub-records that follow are right in any case:
@@ -41,12 +42,14 @@ static bool is_dumped(struct engine *e, uint8_t tag, uint64_t id)
                                  : id_set_get(&e->heap.objects, id) & ID_DEFINED;
 }
 
-/* Whether an element begins at an offset, and what may be an object that is dumped nowhere else. */
+/* Whether an element begins at an offset, and what may be an object that is dumped nowhere else; in the rest of an item, a root. */
 static bool may_begin(const void *context, uint64_t at)
 {
     const struct suspect *s = context;
     uint64_t id;
 
+    if (s->is_rest && is_subrecord_tag(s->sight.at[at]) && !is_object_tag(s->sight.at[at]))
+        return true;
     if (!is_object_tag(s->sight.at[at]) || (at - s->first) % s->width != 0 || s->sight.size - at <= s->sight.id_size)
         return false;
     id = get_id(s->sight.at + at + 1, s->sight.id_size);
@@ -107,6 +110,7 @@ struct range {
     uint64_t end;
     uint64_t most;  /* a sub-record may cross the end up to here, if others follow it: then one begins at the end by chance */
     uint8_t tag;    /* of the sub-record */
+    bool is_rest;   /* after lost objects in the same item, which it therefore is not: roots are lost with them */
     unsigned width; /* of the elements of an array; else 1 */
 };
 
@@ -155,8 +159,11 @@ static uint64_t find_lost(struct engine *e, const struct range *range)
 
     while (e->in.offset < range->end) {
         uint64_t here = e->in.offset, left = range->end - here, width = range->width;
-        struct suspect s = {
-            .e = e, .sight = look_far(e), .first = (width - (here - first) % width) % width, .width = range->width};
+        struct suspect s = {.e = e,
+                            .sight = look_far(e),
+                            .first = (width - (here - first) % width) % width,
+                            .width = range->width,
+                            .is_rest = range->is_rest};
         struct search search = search_in(e, &s.sight, UINT64_MAX);
         uint64_t there = left < s.sight.size ? left : s.sight.size, step = there < WAY_STEP ? there : WAY_STEP;
         struct tally tally = {0};
@@ -173,7 +180,7 @@ static uint64_t find_lost(struct engine *e, const struct range *range)
         if (way.kind == WAY_NONE)
             continue;
         tally_chain(e, range, &tally);
-        if (are_lost(e, range->tag, &tally))
+        if (are_lost(e, range->tag, &tally) || (range->is_rest && !tally.defined && !tally.crosses))
             return here + way.at;
         input_skip(&e->in, 1); /* what ends the chain does not lead on */
     }
@@ -235,7 +242,7 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
         from = e->in.offset;
         input_skip(&e->in, 1); /* what is here does not lead on */
         range.width = 1;
-        is_found = true;
+        range.is_rest = is_found = true;
     }
     if (is_found && from < then->to)
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, true, then->to, then->heap_end});
