@@ -7,11 +7,11 @@
 #include "printable.h"
 #include "redacted.h"
 
-static void put_remains(FILE *out, const char *before, uint64_t number, const char *what)
+static void put_remains(FILE *out, const char *before, uint64_t number, const char *one, const char *several)
 {
     char text[NUMBER_SIZE];
 
-    fprintf(out, "%s%s %s", before, format_exact(text, number), what);
+    fprintf(out, "%s%s %s", before, format_exact(text, number), number == 1 ? one : several);
 }
 
 void redaction_print_text(const struct redaction *r, FILE *out)
@@ -35,12 +35,12 @@ void redaction_print_text(const struct redaction *r, FILE *out)
         if (r->counts[kind] > shown)
             fprintf(out, "  and %s more\n", format_exact(number, r->counts[kind] - shown));
     }
-    put_remains(out, "remain by design: the names of ", r->remains.classes, "classes");
-    put_remains(out, ", ", r->remains.fields, "fields");
-    put_remains(out, ", ", r->remains.frames, "stack frames");
-    put_remains(out, " and ", r->remains.threads, "threads;\n");
-    put_remains(out, "  the lengths of ", r->remains.arrays, "arrays");
-    put_remains(out, ", which have ", r->remains.elements, "elements\n");
+    put_remains(out, "remain by design: the names of ", r->remains.classes, "class", "classes");
+    put_remains(out, ", ", r->remains.fields, "field", "fields");
+    put_remains(out, ", ", r->remains.frames, "stack frame", "stack frames");
+    put_remains(out, " and ", r->remains.threads, "thread;\n", "threads;\n");
+    put_remains(out, "  the lengths of ", r->remains.arrays, "array", "arrays");
+    put_remains(out, ", which have ", r->remains.elements, "element\n", "elements\n");
     for (size_t i = 0; i < r->name_count; i++) {
         fputs("  name ", out);
         print_safely(out, r->names[i]);
