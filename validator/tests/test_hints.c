@@ -119,6 +119,13 @@ static size_t open_heap(struct bytes *b)
     return record;
 }
 
+/* The same, after the definitions. */
+static size_t begin_heap(struct bytes *b)
+{
+    put_definitions(b, 0);
+    return open_heap(b);
+}
+
 static void end_heap(struct bytes *b, size_t record)
 {
     close_record(b, record);
@@ -133,8 +140,7 @@ static struct bytes dump_of(unsigned instances)
     struct bytes b = {0};
     size_t record;
 
-    put_definitions(&b, 0);
-    record = open_heap(&b);
+    record = begin_heap(&b);
     put_instances(&b, 2000, instances);
     end_heap(&b, record);
     return b;
@@ -301,8 +307,7 @@ static void lost_bytes_are_counted(void **state)
 
             if (lost % INSTANCE == 0 || lost % INSTANCE == HEADER) /* the stated end is then one of a later instance */
                 continue;
-            put_definitions(&b, 0);
-            record = open_heap(&b);
+            record = begin_heap(&b);
             put_instances(&b, 0, 100);
             from = b.size + within;
             put_instances(&b, 100, 400);
@@ -327,8 +332,7 @@ static void zeros_at_the_end_are_named_if_they_may_be_a_record(void **state)
         char hint[512];
         size_t record, from;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_instances(&b, 0, 100);
         from = b.size;
         put_instances(&b, 100, 100);
@@ -378,8 +382,7 @@ static void a_length_that_is_too_large_is_no_loss(void **state)
         char hint[512];
         size_t record;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_instances(&b, 0, 100);
         close_record(&b, record);
         put_at(b.at + record - 4, 4, b.size - record + more);
@@ -461,8 +464,7 @@ static void a_record_of_another_kind_is_no_end(void **state)
         char hint[512];
         size_t record, from;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_instances(&b, 0, 100);
         from = b.size;
         put_instances(&b, 100, 400);
@@ -493,8 +495,7 @@ static void what_is_overwritten_is_no_length(void **state)
             char hint[512];
             size_t record, end;
 
-            put_definitions(&b, 0);
-            record = open_heap(&b);
+            record = begin_heap(&b);
             put_instances(&b, 0, 100);
             close_record(&b, record);
             end = b.size;
@@ -517,8 +518,7 @@ static void inserted_bytes_are_counted(void **state)
         char hint[512], size[32], expected[512];
         size_t record;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_instances(&b, 0, 100);
         put_instances(&b, 100, 400);
         close_record(&b, record);
@@ -550,8 +550,7 @@ static void a_record_goes_on(void **state)
         char hint[512], size[32], expected[512];
         size_t record, from, until;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_instances(&b, 0, 100);
         from = b.size + 3;
         put_instances(&b, 100, 60);
@@ -751,8 +750,7 @@ static void objects_that_are_missing(void **state)
         char hint[512], strictly[512];
         size_t record;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_object_array(&b, FIRST, CLASS, missing);
         for (unsigned i = 0; i < missing; i++)
             put(&b, 8, 0x50000 + 8 * i);
@@ -773,8 +771,7 @@ static void strings_that_are_missing(void **state)
         char hint[512];
         size_t record;
 
-        put_definitions(&b, 0);
-        record = open_heap(&b);
+        record = begin_heap(&b);
         put_fields(&b, missing);
         end_heap(&b, record);
         check(&b, hint);
@@ -888,8 +885,7 @@ static void a_hint_with_numbers_lies_in_the_callers_summary(void **state)
     size_t record;
 
     (void)state;
-    put_definitions(&b, 0);
-    record = open_heap(&b);
+    record = begin_heap(&b);
     put_instances(&b, 0, 100);
     end_heap(&b, record);
     remove_bytes(&b, record + 500, 7);

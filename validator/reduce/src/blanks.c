@@ -23,16 +23,12 @@ static bool zero(struct plan *plan, const uint8_t *bytes, uint64_t at, uint64_t 
 /* As fields(), for the constants of a class. */
 static bool constants(struct plan *plan, const uint8_t *bytes, const struct hprof_item *item, bool references)
 {
-    const uint64_t count = item->body >= 2 ? number_at(bytes, 2) : 0;
-    uint64_t at = 2;
+    struct constants c = constants_of(bytes, item->body, plan->id_size);
     bool has_any = false;
-    uint8_t type;
 
-    for (uint64_t i = 0; i < count && (at = next_constant(bytes, item->body, plan->id_size, at, &type)) != 0; i++) {
-        if ((type == TYPE_OBJECT) == references)
-            has_any |= zero(plan, bytes + at, item->offset + item->head + at, type_size(type, plan->id_size));
-        at += type_size(type, plan->id_size);
-    }
+    while (next_constant(&c))
+        if ((c.type == TYPE_OBJECT) == references)
+            has_any |= zero(plan, bytes + c.at, item->offset + item->head + c.at, c.value_size);
     return has_any;
 }
 

@@ -79,27 +79,35 @@ static void references_in_fields(struct hprof_reader *reader, const struct hprof
         }
 }
 
-uint64_t next_constant(const uint8_t *body, uint64_t size, unsigned id_size, uint64_t at, uint8_t *type)
+struct constants constants_of(const uint8_t *body, uint64_t size, unsigned id_size)
 {
-    uint64_t start = at + 2 + 1; /* after the index and the type */
+    return (struct constants){
+        .body = body, .size = size, .left = size >= 2 ? number_at(body, 2) : 0, .at = 2, .id_size = id_size};
+}
 
-    *type = start <= size ? body[start - 1] : 0;
-    return start > size || type_size(*type, id_size) > size - start ? 0 : start;
+bool next_constant(struct constants *c)
+{
+    enum { BEFORE_VALUE = 2 + 1 /* the index and the type */ };
+
+    c->at += c->value_size;
+    if (c->left == 0 || c->size - c->at < BEFORE_VALUE)
+        return false;
+    c->left--;
+    c->at += BEFORE_VALUE;
+    c->type = c->body[c->at - 1];
+    c->value_size = type_size(c->type, c->id_size);
+    return c->value_size <= c->size - c->at;
 }
 
 static void references_in_constants(struct hprof_reader *reader, const struct hprof_item *item, unsigned id_size,
                                     take_reference *take, void *context)
 {
     const uint8_t *bytes = whole_body(reader, item);
-    const uint64_t count = bytes != NULL && item->body >= 2 ? number_at(bytes, 2) : 0;
-    uint64_t at = 2;
-    uint8_t type;
+    struct constants c = constants_of(bytes, bytes != NULL ? item->body : 0, id_size);
 
-    for (uint64_t i = 0; i < count && (at = next_constant(bytes, item->body, id_size, at, &type)) != 0; i++) {
-        if (type == TYPE_OBJECT && number_at(bytes + at, id_size) != 0)
-            take(context, item->offset + item->head + at, number_at(bytes + at, id_size));
-        at += type_size(type, id_size);
-    }
+    while (next_constant(&c))
+        if (c.type == TYPE_OBJECT && number_at(bytes + c.at, id_size) != 0)
+            take(context, item->offset + item->head + c.at, number_at(bytes + c.at, id_size));
 }
 
 void each_reference(struct hprof_reader *reader, const struct hprof_item *item, unsigned id_size, take_reference *take,

@@ -32,8 +32,15 @@ uint64_t number_at(const uint8_t *bytes, unsigned size);
 /* All of the body of the last item, at most 1 MiB; NULL if it is longer or cannot be read. */
 const uint8_t *whole_body(struct hprof_reader *reader, const struct hprof_item *item);
 
-/* Where the value of the constant that begins `at` bytes into the body of a CLASS_DUMP is, and its type; 0 if it is not whole. */
-uint64_t next_constant(const uint8_t *body, uint64_t size, unsigned id_size, uint64_t at, uint8_t *type);
+/* The constants in the body of a CLASS_DUMP, one after another: `at` is where the value is. False after the last that is whole. */
+struct constants {
+    const uint8_t *body;
+    uint64_t size, left, at;
+    unsigned id_size, value_size;
+    uint8_t type;
+};
+struct constants constants_of(const uint8_t *body, uint64_t size, unsigned id_size);
+bool next_constant(struct constants *constants);
 
 /* The references of the last item, one call for each that is not null. */
 typedef void take_reference(void *context, uint64_t at, uint64_t id);

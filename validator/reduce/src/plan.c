@@ -191,17 +191,28 @@ struct place {
     uint32_t depth, number;
 };
 
-/* How many superclasses of a class are known. */
-static uint32_t depth_of(struct hprof_reader *reader, uint32_t number, uint32_t most)
+/* The number of the superclass of a class; `most` if that is not known. */
+static uint32_t super_of(struct hprof_reader *reader, uint32_t number, uint32_t most)
 {
     struct hprof_class class;
-    uint32_t depth = 0;
 
     hprof_class_init(&class);
-    while (depth < most && hprof_class_at(reader, number, &class) == 1 && class.super_id != 0 &&
-           (number = hprof_class_number(reader, class.super_id)) != UINT32_MAX)
-        depth++;
-    return depth;
+    if (hprof_class_at(reader, number, &class) != 1 || class.super_id == 0)
+        return most;
+    number = hprof_class_number(reader, class.super_id);
+    return number < most ? number : most;
+}
+
+/* Notes how many superclasses a class and those above it have, and one more, where that is not noted yet: each is passed twice. */
+static void note_depths(struct hprof_reader *reader, struct place *places, uint32_t number, uint32_t most)
+{
+    uint32_t passed = 0, at = number, above;
+
+    for (; at < most && places[at].depth == 0; at = super_of(reader, at, most), passed++)
+        places[at].depth = UINT32_MAX; /* so that a cycle ends here */
+    above = at < most && places[at].depth != UINT32_MAX ? places[at].depth : 0;
+    for (at = number; passed > 0; at = super_of(reader, at, most), passed--)
+        places[at].depth = above + passed;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -220,7 +231,9 @@ static void order_classes(struct builder *b)
     uint32_t *edits = store_zeroed(plan->edits, sizeof *edits);
 
     for (uint32_t i = 0; i < plan->edits; i++)
-        places[i] = (struct place){depth_of(b->reader, i, plan->edits), i};
+        places[i].number = i;
+    for (uint32_t i = 0; i < plan->edits; i++)
+        note_depths(b->reader, places, i, plan->edits);
     if (plan->edits != 0)
         qsort(places, plan->edits, sizeof *places, compare_places);
     for (uint32_t i = 0; i < plan->edits; i++)

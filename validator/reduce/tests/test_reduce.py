@@ -237,6 +237,16 @@ def test_a_class_loses_what_it_does_not_need(tmp_path: Path, planted: Path) -> N
     assert runs_in(done) < 300, done.err
 
 
+def test_a_long_chain_of_classes_takes_no_longer(tmp_path: Path) -> None:
+    """Classes go after their subclasses: how many superclasses each has is not counted anew for each."""
+    count = 60000
+    classes = (struct.pack(">BQI6QIHHH", 0x20, 900 + i, 0, 899 + i if i else 0, *[0] * 9) for i in range(count))
+    (tmp_path / "in.hprof").write_bytes(chain(1)[:31] + record(0x1C, b"".join(classes)) + record(0x2C, b""))
+    whole = f'test "$(wc -c < "$1")" -ge {(tmp_path / "in.hprof").stat().st_size}'
+    done = reduce("in.hprof", "-o", "out.hprof", "--runs", "400", "--", "sh", "-c", whole, "sh", cwd=tmp_path, timeout=100)
+    assert done.status in (0, 1) and "\nclasses " in done.err, done.err
+
+
 def test_constants_are_values_and_references_like_others(tmp_path: Path, planted: Path) -> None:
     """A constant that the command needs loses its value, and the object that it names goes."""
     heap = struct.pack(">BQI6QI", 0x20, 900, 0, 0, 0, 0, 0, 0, 0, 0)

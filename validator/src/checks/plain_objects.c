@@ -428,11 +428,6 @@ size_t check_plain_objects_with_others(struct segment *s, const uint8_t *p, size
 
 /* ---- Instances that waited: arrays among them were checked ---- */
 
-static bool is_unknown(const struct segment *s, const struct hot_class *class, uint64_t raw_id)
-{
-    return is_class(s, class, raw_id) && class->kind == HOT_UNKNOWN;
-}
-
 /* Out of the loops, like check_wide(). */
 static __attribute__((noinline)) void note_unknown(struct segment *s, const struct hot_class *class, uint64_t id)
 {
@@ -455,6 +450,7 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
         struct measure m;
         uint64_t raw_id;
         uint32_t bytes;
+        bool is_met;
 
         if (*p != SUB_INSTANCE_DUMP) {
             if ((*p != SUB_OBJECT_ARRAY_DUMP && *p != SUB_PRIMITIVE_ARRAY_DUMP) ||
@@ -468,8 +464,8 @@ HOT size_t refer_in_form(struct segment *s, const uint8_t *const start, size_t n
         raw_id = native_load(raw_id_at, form.id_size);
         bytes = get_u4(p + 1 + OFFSET_OF(INSTANCE_DUMP, bytes, form.id_size));
         class = hot_slot(&s->hot, raw_id);
-        if (bytes > (size_t)(end - p) - head || (__builtin_expect(!is_class(s, class, raw_id) || class->bytes != bytes, 0) &&
-                                                 !is_unknown(s, class, raw_id) && !s->meet->class(s, raw_id_at, bytes)))
+        is_met = is_class(s, class, raw_id) && (class->bytes == bytes || class->kind == HOT_UNKNOWN);
+        if (bytes > (size_t)(end - p) - head || (__builtin_expect(!is_met, 0) && !s->meet->class(s, raw_id_at, bytes)))
             break;
         if (class->kind == HOT_UNKNOWN)
             note_unknown(s, class, get_id(p + 1, form.id_size));

@@ -65,9 +65,18 @@ struct tally {
     bool crosses;  /* the end of the range */
 };
 
+/* Bytes that may hold lost objects, from the input on. */
+struct range {
+    uint64_t end;
+    uint64_t most;  /* a sub-record may cross the end up to here, if others follow it: then one begins at the end by chance */
+    uint8_t tag;    /* of the sub-record */
+    bool is_rest;   /* after lost objects in the same item, which it therefore is not: roots are lost with them */
+    unsigned width; /* of the elements of an array; else 1 */
+};
+
 /* Whether they are lost objects. The payload of a primitive array may be a dump, too: of the same heap, then its objects are
  * defined; or of another heap, then few are named, and missing ones are among them as rarely as defined ones. */
-static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
+static bool are_lost(const struct engine *e, const struct range *range, const struct tally *t)
 {
     const double more_than_chance = 4;
     const uint64_t *counts = e->run.sum.subrecord_counts;
@@ -77,7 +86,9 @@ static bool are_lost(const struct engine *e, uint8_t tag, const struct tally *t)
 
     if (t->crosses && t->bits < CROSSING_BITS)
         return false;
-    if (is_object_tag(tag) && tag != SUB_PRIMITIVE_ARRAY_DUMP)
+    if (range->is_rest && !t->defined && !t->crosses)
+        return true;
+    if (is_object_tag(range->tag) && range->tag != SUB_PRIMITIVE_ARRAY_DUMP)
         return t->missing + t->unnamed > t->defined;
     return t->missing > t->defined && (t->missing * 4 >= t->unnamed || (double)t->missing > more_than_chance * by_chance);
 }
@@ -104,15 +115,6 @@ static bool has_header(const uint8_t *p, size_t n)
     }
     return false;
 }
-
-/* Bytes that may hold lost objects, from the input on. */
-struct range {
-    uint64_t end;
-    uint64_t most;  /* a sub-record may cross the end up to here, if others follow it: then one begins at the end by chance */
-    uint8_t tag;    /* of the sub-record */
-    bool is_rest;   /* after lost objects in the same item, which it therefore is not: roots are lost with them */
-    unsigned width; /* of the elements of an array; else 1 */
-};
 
 /* Whether a sub-record here may cross the end of the range. The input stays where it is. */
 static bool goes_on_after(struct engine *e, const struct range *range, uint64_t size)
@@ -180,7 +182,7 @@ static uint64_t find_lost(struct engine *e, const struct range *range)
         if (way.kind == WAY_NONE)
             continue;
         tally_chain(e, range, &tally);
-        if (are_lost(e, range->tag, &tally) || (range->is_rest && !tally.defined && !tally.crosses))
+        if (are_lost(e, range, &tally))
             return here + way.at;
         input_skip(&e->in, 1); /* what ends the chain does not lead on */
     }

@@ -170,11 +170,11 @@ static enum way_kind pass_doubled_records(struct engine *e, uint64_t failed_at, 
     if (!find_doubled(e, failed_at, &d))
         return WAY_NONE;
     *from = last_mark(&e->records, failed_at, d.other ? d.other : d.last);
-    if (d.other && *from <= d.other && go_to(e, d.other)) {
-        leave_out_records(e, *from, failed_at, failed_at);
-        return WAY_RECORD;
-    }
     if (d.other) {
+        if (*from <= d.other && go_to(e, d.other)) {
+            leave_out_records(e, *from, failed_at, failed_at);
+            return WAY_RECORD;
+        }
         e->framing.second_header = d.other;
         *from = failed_at;
         return WAY_NONE;

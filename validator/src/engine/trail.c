@@ -201,13 +201,17 @@ enum way_kind pass_doubled_subrecords(struct engine *e, uint64_t at, uint64_t fa
     if (!find_doubled(e, at, &d) || !go_to(e, failed_at) || (failed_at > d.last && !follow_trail(e, failed_at, &trail)))
         return WAY_NONE;
     first = last_mark(&trail.items, failed_at, d.other ? d.other : d.last);
-    if (d.other ? first > d.other || !go_to(e, d.other) : !pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
+    if (d.other) {
+        if (first > d.other || !go_to(e, d.other))
+            return WAY_NONE;
+        leave_out_from(e, first, failed_at, from, false);
+        *record_end = UINT64_MAX;
+        return WAY_RECORD;
+    }
+    if (!pass_doubled(e, &d, first, WAY_SUBRECORD, record_end))
         return WAY_NONE;
-    leave_out_from(e, first, failed_at, from, !d.other);
-    if (!d.other)
-        return WAY_SUBRECORD;
-    *record_end = UINT64_MAX;
-    return WAY_RECORD;
+    leave_out_from(e, first, failed_at, from, true);
+    return WAY_SUBRECORD;
 }
 
 /* Where the sub-records from here on break off. */
