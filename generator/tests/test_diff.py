@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,12 @@ class Pieces:
     @staticmethod
     def record(tag: int, body: bytes) -> bytes:
         return bytes([tag]) + bytes(4) + len(body).to_bytes(4, "big") + body
+
+
+def array(one: tuple[int, bytes]) -> bytes:
+    """Of bytes: its ID and its elements."""
+    id, values = one
+    return b"\x23" + id.to_bytes(8, "big") + bytes(4) + len(values).to_bytes(4, "big") + b"\x08" + values
 
 
 def pieces(data: bytes, id_size: int) -> Pieces:
@@ -159,8 +166,7 @@ def test_objects_at_both_ends_of_a_run_are_compared(tmp_path: Path) -> None:
     dice = random.Random(seed)
     manifest = truth("--like=hotspot", "--id-size=8", "--bytes=8M", f"--seed={seed}", folder=tmp_path)
     whole = pieces((tmp_path / "dump.hprof").read_bytes(), 8)
-    large = b"\x23" + (1 << 60).to_bytes(8, "big") + bytes(4) + (11 * RUN // 4).to_bytes(4, "big") + b"\x08" + bytes(11 * RUN // 4)
-    whole.heap.insert(len(whole.heap) // 4, Part("PRIMITIVE_ARRAY_DUMP", large, 18))
+    whole.heap.insert(len(whole.heap) // 4, Part("PRIMITIVE_ARRAY_DUMP", array((1 << 60, bytes(11 * RUN // 4))), 18))
     (tmp_path / "a").write_bytes(whole.dump())
     objects = sum(manifest["sub_records"][kind] for kind in KINDS) + 1
     ends: list[int] = []
@@ -213,16 +219,61 @@ def test_runs_of_many_segments_are_compared_by_any_number_of_threads(tmp_path: P
     assert reports[1:] == reports[:1] * 2, seed
 
 
+def revalued(whole: Pieces, dice: random.Random) -> tuple[list[Part], Counter[str]]:
+    """Every second object or so with other values, and some arrays with another class or length; how many of each kind."""
+    classes = [part.data[17:25] for part in whole.heap if part.kind == "OBJECT_ARRAY_DUMP" and part.payload]
+    made, numbers = [], Counter[str]()
+    for part in whole.heap:
+        data = part.data
+        if part.payload and dice.randrange(2):
+            at = dice.choice([len(data) - 1, dice.randrange(part.payload, len(data))])
+            data = data[:at] + bytes([data[at] ^ dice.randrange(1, 256)]) + data[at + 1 :]
+            if part.kind == "OBJECT_ARRAY_DUMP" and dice.randrange(3) == 0:
+                data = data[:17] + dice.choice(classes) + data[25:]
+            if part.kind == "PRIMITIVE_ARRAY_DUMP" and data[17] == 8 and dice.randrange(3) == 0:
+                values = data[18:] + dice.randbytes(dice.randrange(90)) if dice.randrange(2) else data[18:-1]
+                data = data[:13] + len(values).to_bytes(4, "big") + b"\x08" + values
+            numbers[KINDS[part.kind]] += 1
+        made.append(Part(part.kind, data, part.payload))
+    return made, numbers
+
+
+def test_objects_of_which_most_changed_are_counted_as_one_by_one(tmp_path: Path) -> None:
+    """Their differences are not among the first ones, so they are counted a run at a time; otherwise they are looked at each."""
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    truth("--like=hotspot", "--id-size=8", "--objects=6000", f"--seed={seed}", folder=tmp_path)
+    whole = pieces((tmp_path / "dump.hprof").read_bytes(), 8)
+    for i, length in enumerate(dice.choices([1 << 16, 1 << 17, 1 << 20], k=6)):
+        large = array(((1 << 60) + i, dice.randbytes(length - dice.randrange(40))))
+        whole.heap.insert(dice.randrange(len(whole.heap) // 2, len(whole.heap)), Part("PRIMITIVE_ARRAY_DUMP", large, 18))
+    parts, numbers = revalued(whole, dice)
+    cuts = sorted(dice.sample(range(len(parts)), dice.choice([0, 3, 20])))
+    segments: list[list[bytes]] = [[], []]
+    for first, end in zip([0, *cuts], [*cuts, len(parts)], strict=True):
+        for side, heap in enumerate((whole.heap, parts)):
+            segments[side].append(whole.segment(heap[first:end]))
+    for name, some_segments in zip("ab", segments, strict=True):
+        data = whole.header + b"".join([*whole.records, *some_segments]) + whole.record(END, b"")
+        (tmp_path / name).write_bytes(data)
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data, 1))
+    each = report(tmp_path / "a", tmp_path / "b", "--max-differences=10000")
+    assert changes(each) == {kind: (n, 0, 0) for kind, n in numbers.items()}, seed
+    assert len(each["differences"]) == sum(numbers.values())
+    for jobs, kind, most in ((1, "", 10), (2, "", 0), (dice.choice([3, 8, 9, 64]), "", 1), (2, ".gz", dice.choice([0, 100]))):
+        found = report(tmp_path / f"a{kind}", tmp_path / f"b{kind}", f"--jobs={jobs}", f"--max-differences={most}")
+        assert (found["kinds"], found["classes"]) == (each["kinds"], each["classes"]), (seed, jobs, kind)
+        assert found["differences"] == each["differences"][:most], (seed, jobs, kind)
+
+
 def test_runs_of_the_same_size_in_another_order_are_the_same(tmp_path: Path) -> None:
     """Some segments are left out of each dump, and some change places."""
     seed = random.randrange(1 << 32)
     dice = random.Random(seed)
     each, count = 700, 90
 
-    def array(i: int) -> bytes:
-        return b"\x23" + (i + 1).to_bytes(8, "big") + bytes(4) + (40).to_bytes(4, "big") + b"\x08" + random.Random(i).randbytes(40)
-
-    segments = [Pieces.record(SEGMENT, b"".join(map(array, range(n * each, n * each + each)))) for n in range(count)]
+    arrays = [array((i + 1, dice.randbytes(40))) for i in range(count * each)]
+    segments = [Pieces.record(SEGMENT, b"".join(arrays[n * each : n * each + each])) for n in range(count)]
     orders, kept = [], []
     for _ in range(2):
         order = dice.sample(range(count), count - dice.randrange(4))
@@ -261,10 +312,39 @@ def test_segments_in_another_order_wait_as_a_whole(tmp_path: Path) -> None:
 def bytes_dump(*arrays: tuple[int, bytes], roots: int = 0) -> bytes:
     """Arrays with these IDs and elements, and roots that are all the same."""
     head = b"JAVA PROFILE 1.0.2\0" + (8).to_bytes(4, "big") + bytes(8)
-    heap = [
-        b"\x23" + id.to_bytes(8, "big") + bytes(4) + len(values).to_bytes(4, "big") + b"\x08" + values for id, values in arrays
-    ]
-    return head + Pieces.record(SEGMENT, b"".join(heap) + roots * (b"\xff" + bytes(7) + b"\1")) + Pieces.record(END, b"")
+    heap = b"".join(map(array, arrays)) + roots * (b"\xff" + bytes(7) + b"\1")
+    return head + Pieces.record(SEGMENT, heap) + Pieces.record(END, b"")
+
+
+def segmented(*segments: Iterable[tuple[int, bytes]]) -> bytes:
+    """Arrays with these IDs and elements, in segments."""
+    head = b"JAVA PROFILE 1.0.2\0" + (8).to_bytes(4, "big") + bytes(8)
+    return head + b"".join(Pieces.record(SEGMENT, b"".join(map(array, arrays))) for arrays in segments) + Pieces.record(END, b"")
+
+
+@pytest.mark.parametrize("most", [0, 1, 10000])
+def test_what_changed_is_not_what_changed_places(most: int, tmp_path: Path) -> None:
+    """In a run that is counted as a whole: two arrays that change places, and two of the same ID that do."""
+    arrays = [(1 + i, i.to_bytes(40, "big")) for i in range(3000)]
+    changed = [(id, bytes([id < 6]) + values[1:]) for id, values in arrays]
+    swapped = [*changed[:2000], changed[2001], changed[2000], *changed[2002:]]
+    twice = [*arrays, (9, bytes(40)), (9, b"\1" * 40)], [*changed, (9, b"\1" * 40), (9, bytes(40))]
+    for a, b in ((arrays, changed), (arrays, swapped), twice):
+        (tmp_path / "a").write_bytes(segmented(a))
+        (tmp_path / "b").write_bytes(segmented(b))
+        found = report(tmp_path / "a", tmp_path / "b", "--by=id", f"--max-differences={most}")
+        assert (changes(found), len(found["differences"])) == ({"primitive_arrays": (5, 0, 0)}, min(most, 5))
+
+
+def test_the_first_differences_may_be_in_runs_that_come_later(tmp_path: Path) -> None:
+    def run(first: int, values: bytes) -> list[tuple[int, bytes]]:
+        return [(first + i, values * 10) for i in range(3000)]
+
+    (tmp_path / "a").write_bytes(segmented([(1, b"one")], run(1000, b"some"), [(2, b"two")], run(5000, b"more")))
+    (tmp_path / "b").write_bytes(segmented([(1, b"One")], run(5000, b"More"), [(2, b"Two")], run(1000, b"Some")))
+    found = report(tmp_path / "a", tmp_path / "b", "--by=id", "--max-differences=2")
+    assert changes(found) == {"primitive_arrays": (6002, 0, 0)}
+    assert [one["name"] for one in found["differences"]] == ["byte[] 0x1", "byte[] 0x3e8"]
 
 
 def test_a_run_that_goes_on_is_not_the_same_whatever_its_hash(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ enum kind {
     KIND_ROOTS,
     KINDS
 };
-extern const char *const kind_names[KINDS]; /* "object arrays" */
-extern const char *const kind_keys[KINDS];  /* "object_arrays" */
+/* In items.c: "object arrays", "object_arrays". */
+extern const char *const kind_names[KINDS], *const kind_keys[KINDS];
 
 struct counts {
     uint64_t same, changed, only[SIDES];
@@ -77,8 +77,6 @@ struct diff {
 };
 
 /* ---- join.c ---- */
-/* A record that has nothing to compare but the sub-records in it, or the end of a series of such. */
-bool holds_heap(const struct hprof_item *item);
 /* On at most `jobs` threads. False if it failed: see `failure`. */
 bool diff_join(struct diff *diff, unsigned jobs);
 bool diff_is_equal(const struct diff *diff);

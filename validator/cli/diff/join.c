@@ -8,33 +8,13 @@
 #include <time.h>
 
 #include "diff.h"
+#include "items.h"
+#include "kept.h"
 #include "put_off.h"
-#include "run_bytes.h"
+#include "runs.h"
 #include "table.h"
-#include "tallies.h"
 
-enum {
-    TAG_UTF8 = 0x01,
-    TAG_LOAD_CLASS = 0x02,
-    TAG_FRAME = 0x04,
-    TAG_TRACE = 0x05,
-    TAG_HEAP_DUMP = 0x0c,
-    TAG_HEAP_DUMP_SEGMENT = 0x1c,
-    TAG_HEAP_DUMP_END = 0x2c,
-    SUB_CLASS_DUMP = 0x20,
-    SUB_INSTANCE_DUMP = 0x21,
-    SUB_OBJECT_ARRAY_DUMP = 0x22,
-    SUB_PRIMITIVE_ARRAY_DUMP = 0x23,
-    SUB_PRIMITIVE_ARRAY_NODATA = 0xc3,
-    RECORD_HEAD = 9,
-    HEAD_MOST = 64, /* of the bytes before the body of an instance or array */
-    CHUNK = 1 << 20
-};
-
-const char *const kind_names[KINDS] = {"strings", "loaded classes", "stack frames",  "stack traces",     "other records",
-                                       "classes", "instances",      "object arrays", "primitive arrays", "roots"};
-const char *const kind_keys[KINDS] = {"strings", "loaded_classes", "frames",        "traces",           "other_records",
-                                      "classes", "instances",      "object_arrays", "primitive_arrays", "roots"};
+enum { CHUNK = 1 << 20 };
 
 /* Objects that the check counted and that are read one by one: those up to `at` were handed out. */
 struct run {
@@ -43,87 +23,22 @@ struct run {
     uint64_t bytes_at, bytes_end; /* and their offsets */
 };
 
-/* Sub-records that can be sought by their offset in the same way. */
-struct stretches {
-    struct hprof_item *firsts;
-    size_t count, capacity;
-};
-
 struct joining {
     struct diff *diff;
     struct run runs[SIDES];
-    struct run_bytes run_bytes;
+    struct runs_ahead ahead;
     struct put_off put_off;
     bool is_at_rest; /* both dumps were read, and what is left are the runs that were put off */
     struct table waiting;
     struct entry digested[SIDES]; /* of the item of the side, */
     bool is_digested[SIDES];      /* if it had to be digested: while it is looked at several times, it is read once */
-    struct stretches stretches[SIDES];
-    struct tallies tallies;
+    struct kept kept;
     uint64_t seed;      /* of digests */
-    size_t last_kept;   /* once no more differences are kept: the one with the highest offset */
     bool defines_twice; /* a dump has two objects or two classes of the same ID */
     bool out_of_memory, has_failed;
 };
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
-
-bool holds_heap(const struct hprof_item *item)
-{
-    return item->kind == HPROF_ITEM_RECORD &&
-           (item->tag == TAG_HEAP_DUMP || item->tag == TAG_HEAP_DUMP_SEGMENT || item->tag == TAG_HEAP_DUMP_END);
-}
-
-/* The bytes that are compared: all of a sub-record; of a record its body, as the time in its head says nothing of the heap. */
-static uint64_t compared_from(const struct hprof_item *item)
-{
-    return item->kind == HPROF_ITEM_RECORD ? RECORD_HEAD : 0;
-}
-
-static uint64_t compared_to(const struct hprof_item *item)
-{
-    return item->head + item->body;
-}
-
-static enum kind kind_of_subrecord(uint8_t tag)
-{
-    switch (tag) {
-    case SUB_CLASS_DUMP:
-        return KIND_CLASSES;
-    case SUB_INSTANCE_DUMP:
-        return KIND_INSTANCES;
-    case SUB_OBJECT_ARRAY_DUMP:
-        return KIND_OBJECT_ARRAYS;
-    case SUB_PRIMITIVE_ARRAY_DUMP:
-    case SUB_PRIMITIVE_ARRAY_NODATA:
-        return KIND_PRIMITIVE_ARRAYS;
-    default:
-        return KIND_ROOTS;
-    }
-}
-
-static enum kind kind_of(const struct hprof_item *item)
-{
-    if (item->kind != HPROF_ITEM_RECORD)
-        return kind_of_subrecord(item->tag);
-    switch (item->tag) {
-    case TAG_UTF8:
-        return KIND_STRINGS;
-    case TAG_LOAD_CLASS:
-        return KIND_LOADED_CLASSES;
-    case TAG_FRAME:
-        return KIND_FRAMES;
-    case TAG_TRACE:
-        return KIND_TRACES;
-    default:
-        return KIND_OTHER_RECORDS;
-    }
-}
-
-static bool has_id(enum kind kind)
-{
-    return kind != KIND_ROOTS && kind != KIND_OTHER_RECORDS;
-}
 
 static bool fail(struct joining *j, unsigned side)
 {
@@ -131,6 +46,11 @@ static bool fail(struct joining *j, unsigned side)
     j->diff->failed_side = side;
     j->has_failed = true;
     return false;
+}
+
+static bool ran_out_of_memory(const struct joining *j)
+{
+    return j->out_of_memory || j->kept.out_of_memory;
 }
 
 /* Up to CHUNK bytes of an item from a byte on, which is not its last: of the last item of the side. NULL if that failed. */
@@ -269,147 +189,11 @@ static bool is_same(struct joining *j, const struct hprof_item items[SIDES])
     return true;
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------ */
-
-static bool is_sought_alike(const struct hprof_item *a, const struct hprof_item *b)
-{
-    return a->record == b->record && a->record_end == b->record_end && a->heap_dump == b->heap_dump && a->begun == b->begun &&
-           a->series == b->series;
-}
-
-/* The number of the stretch that the item is in. */
-static uint32_t stretch_of(struct joining *j, unsigned side, const struct hprof_item *item)
-{
-    struct stretches *s = &j->stretches[side];
-
-    if (s->count > 0 && is_sought_alike(&s->firsts[s->count - 1], item))
-        return (uint32_t)(s->count - 1);
-    if (s->count == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct hprof_item *grown = realloc(s->firsts, capacity * sizeof *grown);
-
-        if (grown == NULL) {
-            j->out_of_memory = true;
-            return 0;
-        }
-        s->firsts = grown;
-        s->capacity = capacity;
-    }
-    s->firsts[s->count] = *item;
-    return (uint32_t)s->count++;
-}
-
-/* The class of an object, or the type of the elements of a primitive array. */
-static uint64_t class_of(const struct hprof_item *item)
-{
-    switch (kind_of(item)) {
-    case KIND_PRIMITIVE_ARRAYS:
-        return item->element_type;
-    case KIND_CLASSES:
-        return item->id;
-    default:
-        return item->class_id;
-    }
-}
-
-/* Without a digest. */
-static struct entry entry_of(struct joining *j, unsigned side, const struct hprof_item *item)
-{
-    enum kind kind = kind_of(item);
-
-    return (struct entry){.id = kind == KIND_TRACES ? item->trace_serial : item->id,
-                          .offset = item->offset,
-                          .class_id = class_of(item),
-                          .heap_dump = item->kind == HPROF_ITEM_SUBRECORD ? (uint32_t)item->heap_dump : 0,
-                          .stretch = stretch_of(j, side, item),
-                          .kind = (uint8_t)kind,
-                          .side = (uint8_t)side};
-}
-
-static int compare_offsets(const uint64_t a[SIDES], const uint64_t b[SIDES])
-{
-    for (unsigned side = 0; side < SIDES; side++)
-        if (a[side] != b[side])
-            return a[side] < b[side] ? -1 : 1;
-    return 0;
-}
-
-static int compare_differences(const void *a, const void *b)
-{
-    return compare_offsets(((const struct difference *)a)->offsets, ((const struct difference *)b)->offsets);
-}
-
-/* Keeps the first ones by their offsets. */
-static void keep_difference(struct joining *j, const struct entry *a, const struct entry *b)
-{
-    struct diff *d = j->diff;
-    const struct entry *entries[SIDES] = {a, b}, *any = a != NULL ? a : b;
-    const uint64_t offsets[SIDES] = {a != NULL ? a->offset : HPROF_NO_OFFSET, b != NULL ? b->offset : HPROF_NO_OFFSET};
-    const bool is_full = d->difference_count == d->difference_most;
-    struct difference *to = &d->differences[is_full ? j->last_kept : d->difference_count];
-
-    if (is_full && (d->difference_most == 0 || compare_offsets(offsets, to->offsets) >= 0))
-        return;
-    *to = (struct difference){.kind = (enum kind)any->kind, .id = any->id, .offsets = {offsets[0], offsets[1]}};
-    for (unsigned side = 0; side < SIDES; side++) {
-        if (entries[side] != NULL) {
-            to->items[side] = j->stretches[side].firsts[entries[side]->stretch];
-            to->items[side].offset = offsets[side];
-        }
-    }
-    d->difference_count += !is_full;
-    if (d->difference_count < d->difference_most)
-        return;
-    j->last_kept = 0;
-    for (size_t i = 1; i < d->difference_count; i++)
-        if (compare_differences(&d->differences[i], &d->differences[j->last_kept]) > 0)
-            j->last_kept = i;
-}
-
-/* For the class of A, whichever side came last. */
-static void count_same(struct joining *j, const struct entry *e, uint32_t number)
-{
-    struct counts *of_class = counts_of_class(&j->tallies, j->diff, 0, e);
-
-    j->diff->kinds[e->kind].same += number;
-    if (of_class != NULL)
-        of_class->same += number;
-}
-
-static void count_changed(struct joining *j, const struct entry *a, const struct entry *b)
-{
-    struct counts *of_class = counts_of_class(&j->tallies, j->diff, a->side, a);
-
-    j->diff->kinds[a->kind].changed++;
-    if (of_class != NULL)
-        of_class->changed++;
-    keep_difference(j, a, b);
-}
-
-static void count_alone(struct joining *j, const struct entry *e)
-{
-    struct counts *of_class = counts_of_class(&j->tallies, j->diff, e->side, e);
-
-    j->diff->kinds[e->kind].only[e->side]++;
-    if (of_class != NULL)
-        of_class->only[e->side]++;
-    keep_difference(j, e->side == 0 ? e : NULL, e->side == 1 ? e : NULL);
-}
-
 /* ---- The join ---------------------------------------------------------------------------------------------------- */
-
-static bool have_same_key(const struct hprof_item *a, const struct hprof_item *b)
-{
-    enum kind kind = kind_of(a);
-
-    return a->kind == b->kind && kind == kind_of(b) && has_id(kind) && a->id == b->id &&
-           (a->kind == HPROF_ITEM_RECORD || a->heap_dump == b->heap_dump) &&
-           (kind != KIND_TRACES || a->trace_serial == b->trace_serial);
-}
 
 static struct entry digested_entry_of(struct joining *j, unsigned side, const struct hprof_item *item)
 {
-    struct entry e = entry_of(j, side, item);
+    struct entry e = entry_of(&j->kept, side, item);
 
     e.digest = digest_of(j, side, item);
     if (!has_id((enum kind)e.kind))
@@ -422,7 +206,7 @@ static bool take_other(struct joining *j, const struct entry *e)
 {
     if (!table_take(&j->waiting, e, NULL))
         return false;
-    count_same(j, e, 1);
+    count_same(&j->kept, e, 1);
     return true;
 }
 
@@ -469,9 +253,9 @@ static void count_rest(struct joining *j)
         end = i;
         for (size_t first = b; a < first || b < end;) {
             if (a < first && b < end)
-                count_changed(j, &entries[a++], &entries[b++]);
+                count_changed(&j->kept, &entries[a++], &entries[b++]);
             else
-                count_alone(j, a < first ? &entries[a++] : &entries[b++]);
+                count_alone(&j->kept, a < first ? &entries[a++] : &entries[b++]);
         }
     }
 }
@@ -483,7 +267,7 @@ static void compare_in_step(struct joining *j, const struct hprof_item items[SID
     if (is_same(j, items)) {
         struct entry e = {.kind = (uint8_t)kind_of(&items[0]), .class_id = class_of(&items[0])};
 
-        count_same(j, &e, 1);
+        count_same(&j->kept, &e, 1);
     } else if (items[0].kind == HPROF_ITEM_RECORD || j->defines_twice) {
         for (unsigned side = 0; side < SIDES; side++) {
             struct entry e = digested_entry_of(j, side, &items[side]);
@@ -491,55 +275,39 @@ static void compare_in_step(struct joining *j, const struct hprof_item items[SID
             look_for_other(j, &e);
         }
     } else if (!j->has_failed) {
-        struct entry a = entry_of(j, 0, &items[0]), b = entry_of(j, 1, &items[1]);
+        struct entry a = entry_of(&j->kept, 0, &items[0]), b = entry_of(&j->kept, 1, &items[1]);
 
-        count_changed(j, &a, &b);
+        count_changed(&j->kept, &a, &b);
     }
 }
 
-/* Of both sides: its bytes name the same classes. */
-static void count_run(struct joining *j, const struct hprof_counted *counted)
+/* Counts the objects of two runs, if what was found says enough of them. Objects that have changed are looked at one by one where
+ * their differences are among the first, or where they may be paired with others of the same ID. */
+static bool count_pair(struct joining *j, const struct run_pair *pair)
 {
-    for (size_t i = 0; i < counted->class_count; i++) {
-        const struct hprof_class_count *some = &counted->classes[i];
-        struct entry e = {.kind = (uint8_t)kind_of_subrecord(some->tag),
-                          .class_id = some->class_id != 0 ? some->class_id : some->element_type};
+    const bool has_changed = pair->answer == RUNS_CHANGED;
 
-        count_same(j, &e, some->number);
-    }
-}
-
-/* Whether both sides are at runs whose objects are the same; these are then counted. */
-static bool runs_are_same(struct joining *j, const struct hprof_item items[SIDES], const struct hprof_counted *counted)
-{
-    if (items[0].kind != HPROF_ITEM_OBJECTS || items[1].kind != HPROF_ITEM_OBJECTS ||
-        items[0].heap_dump != items[1].heap_dump || items[0].size != items[1].size)
+    if (has_changed ? j->defines_twice || !has_all_before(&j->kept, pair->runs[0].offset) : pair->answer != RUNS_SAME)
         return false;
-    enum run_answer answer = compare_runs(&j->run_bytes, items);
-    if (answer == RUNS_DIFFER || (answer == RUNS_UNKNOWN && !is_same(j, items)))
-        return false;
-    count_run(j, counted);
+    count_run(&j->kept, &pair->counted[0], has_changed ? pair->changed : NULL);
     return true;
 }
 
-/* Counts the run of a side if the other side had the same one elsewhere. */
-static bool is_same_elsewhere(struct joining *j, unsigned side, const struct hprof_item *run,
-                              const struct hprof_counted *counted)
+/* Counts the run of a side if the other side had the same objects elsewhere. */
+static bool is_elsewhere(struct joining *j, unsigned side, const struct hprof_item *run, const struct hprof_counted *counted)
 {
     struct hprof_item runs[SIDES] = {*run, *run};
 
     if (!put_off_take(&j->put_off, side, run, counted, &runs[!side]))
         return false;
-    if (compare_two_runs(&j->run_bytes, runs) == RUNS_SAME) {
-        count_run(j, counted);
+    if (count_pair(j, compare_two_runs(&j->ahead, runs)))
         return true;
-    }
     j->out_of_memory |= !put_off_add(&j->put_off, !side, &runs[!side], counted); /* with what its own counts say, too */
     return false;
 }
 
-/* Where both sides are at runs of the same objects, which differ, these are taken apart. Another run may be one that the other side
- * has elsewhere. True if a run was passed: then its side goes on. */
+/* Runs of the same objects are counted, or taken apart. Another run may be one that the other side has elsewhere. True if a run was
+ * passed: then its side goes on. */
 static bool pass_runs(struct joining *j, struct hprof_item items[SIDES], const struct hprof_counted counted[SIDES],
                       bool has[SIDES], bool is_done[SIDES])
 {
@@ -550,12 +318,14 @@ static bool pass_runs(struct joining *j, struct hprof_item items[SIDES], const s
     if (!is_run[0] && !is_run[1])
         return false;
     if (is_run[0] && is_run[1] && runs_are_alike(items, counted)) {
+        if (count_pair(j, compare_runs(&j->ahead, items, counted)))
+            return true;
         for (unsigned side = 0; side < SIDES; side++)
             has[side] = take_apart(j, side, &items[side]);
         return false;
     }
     for (unsigned side = 0; side < SIDES; side++) {
-        if (is_run[side] && !is_same_elsewhere(j, side, &items[side], &counted[side]))
+        if (is_run[side] && !is_elsewhere(j, side, &items[side], &counted[side]))
             j->out_of_memory |= !put_off_add(&j->put_off, side, &items[side], &counted[side]);
         is_done[side] = is_run[side];
     }
@@ -584,7 +354,7 @@ static void join(struct joining *j)
         hprof_item_init(&items[side]);
         hprof_counted_init(&counted[side]);
     }
-    while (go_on(j, has) && !j->has_failed && !j->out_of_memory) {
+    while (go_on(j, has) && !j->has_failed && !ran_out_of_memory(j)) {
         for (unsigned side = 0; side < SIDES; side++) {
             if (is_done[side]) {
                 has[side] = has[side] && next_item(j, side, &items[side], &counted[side]);
@@ -592,8 +362,6 @@ static void join(struct joining *j)
             }
             is_done[side] = true;
         }
-        if (has[0] && has[1] && runs_are_same(j, items, &counted[0]))
-            continue;
         if (pass_runs(j, items, counted, has, is_done))
             continue;
         if (j->has_failed)
@@ -608,7 +376,7 @@ static void join(struct joining *j)
             look_for_other(j, &e);
         }
     }
-    if (!j->has_failed && !j->out_of_memory)
+    if (!j->has_failed && !ran_out_of_memory(j))
         count_rest(j);
 }
 
@@ -636,28 +404,20 @@ bool diff_join(struct diff *diff, unsigned jobs)
                         .seed = draw(),
                         .waiting = {.key = draw()},
                         .put_off = {.table = {.key = draw()}},
-                        .run_bytes = {.diff = diff, .jobs = jobs}};
+                        .ahead = {.diff = diff, .jobs = jobs, .key = draw()}};
 
-    diff->differences = calloc(diff->difference_most + 1, sizeof *diff->differences);
-    j.out_of_memory = diff->differences == NULL;
     j.defines_twice = defines_twice(&diff->sides[0].summary) || defines_twice(&diff->sides[1].summary);
-    if (!j.out_of_memory)
+    if (kept_begin(&j.kept, diff))
         join(&j);
-    if (!j.out_of_memory && !j.has_failed)
-        j.tallies.out_of_memory |= !tallies_finish(&j.tallies, diff);
-    j.out_of_memory |= j.tallies.out_of_memory;
-    tallies_free(&j.tallies);
-    run_bytes_free(&j.run_bytes);
-    if (diff->difference_count > 1)
-        qsort(diff->differences, diff->difference_count, sizeof *diff->differences, compare_differences);
+    if (!ran_out_of_memory(&j) && !j.has_failed)
+        kept_finish(&j.kept);
+    if (ran_out_of_memory(&j))
+        snprintf(diff->failure, sizeof diff->failure, "out of memory");
+    kept_free(&j.kept);
+    runs_ahead_free(&j.ahead);
     table_free(&j.waiting);
     put_off_free(&j.put_off);
-    for (unsigned side = 0; side < SIDES; side++) {
-        free(j.stretches[side].firsts);
-    }
-    if (j.out_of_memory)
-        snprintf(diff->failure, sizeof diff->failure, "out of memory");
-    return !j.out_of_memory && !j.has_failed;
+    return !ran_out_of_memory(&j) && !j.has_failed;
 }
 
 bool diff_is_equal(const struct diff *diff)
