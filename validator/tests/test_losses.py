@@ -39,7 +39,7 @@ from hprof_conformance import gold
 GOLD = ("agent8", "jdk8", "jdk17", "jdk25", "sa17")
 MANY_MOST = 0.08  # share of the dump that 24 places may cost beyond themselves; 0.02 were measured
 ROOTS = {*range(1, 9), 0xFF}
-TRACE = 5
+STRING, TRACE = 1, 5
 SAME = ("missing_objects", "skipped", "hint", "counts", "errors", "warnings", "sound_until", "totals")
 DRAWS = int(os.environ.get("HPROF_DRAWS", "1"))  # ci/full has more
 
@@ -299,6 +299,37 @@ def test_another_dump_in_the_middle_is_not_read(original: Original, tmp_path: Pa
         made = read(copy.read_bytes())
         new = {made.data[s.at + 1 : s.at + 1 + i] for s in made.heap if made.data[s.at] in (INSTANCE, OBJECTS, PRIMITIVES)} - ids
         assert not new, (seed, cut, new)
+
+
+@pytest.mark.parametrize("name", any_one(("agent8", "sa11", "sa17", "sa28")))
+def test_records_within_a_heap_dump_do_not_divide_it(name: str, tmp_path: Path) -> None:
+    """Blocks of the file changed places: strings are within the only HEAP_DUMP, which goes on after them."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, original = random.Random(seed), read(gold.read(SOURCE, name))
+    data, heap = original.data, original.heap
+    assert [data[one.at] for one in original.headers] == [HEAP_DUMP]
+    strings = [one for one in original.records if data[one.at] == STRING and one.end < heap[0].at]
+    subrecords = {data[one.at : one.end] for one in heap}
+    dump, copy = tmp_path / "moved.hprof", tmp_path / "copy.hprof"
+    dump.write_bytes(data)
+    most = report_one(dump)["missing_objects"] + 3
+    within = heap[len(heap) // 8 : -len(heap) // 8]
+    for is_between in (True, False, True, False):
+        first = dice.randrange(len(strings) - 40)
+        block = strings[first : first + dice.randrange(4, 40)]
+        to = dice.choice(within).at if is_between else dice.randrange(within[0].at, within[-1].end)
+        start, end = block[0].at, block[-1].end
+        where = (seed, f"from {start:#x} to {end:#x}, moved to {to:#x}")
+        dump.write_bytes(data[:start] + data[end:to] + data[start:end] + data[to:])
+        done = run("--repair", copy, dump)
+        assert done.status == 0 and "for lost classes" not in done.out, (where, done)
+        made = read(copy.read_bytes())
+        assert len(subrecords - {made.data[one.at : one.end] for one in made.heap}) <= 3, where  # one is cut, a header takes room
+        tags = [made.data[one.at] for one in made.headers]
+        assert tags == [HEAP_DUMP] or set(tags) == {SEGMENT}, where
+        if is_between:  # else the strings may be elements of an array
+            assert max(report_one(file)["missing_objects"] for file in (dump, copy)) <= most, where
+        copy.unlink()
 
 
 def chains_of_superclasses(original: Original) -> tuple[dict[int, int], list[list[int]]]:

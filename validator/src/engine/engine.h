@@ -190,6 +190,12 @@ static inline uint64_t stated_heap_end(const struct position *p)
     return p->record_at + RECORD_HEADER_SIZE + p->record_length;
 }
 
+/* A HEAP_DUMP goes on up to the end by its length also where records are within it, as in a file whose blocks changed places. */
+static inline bool heap_dump_has_ended(const struct engine *e)
+{
+    return e->in.offset >= stated_heap_end(&e->framing.last_heap);
+}
+
 /* The producer that a dump looks like. */
 struct producer {
     enum profile profile; /* PROFILE_STRICT if it looks like none */

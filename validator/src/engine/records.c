@@ -30,7 +30,7 @@ static void end_heap_record(struct engine *e, bool complete)
         return;
     e->heap.is_pending = true;
     /* Recovery may go back to a sub-record that crosses the end. */
-    if (!e->framing.stopped && !e->cut.active && records_follow_here(e, 1))
+    if (!e->framing.stopped && !e->cut.active && heap_dump_has_ended(e) && records_follow_here(e, 1))
         settle_heap_dump(e);
 }
 
@@ -78,6 +78,7 @@ static void check_heap_dump_end(struct engine *e)
         wrong_length(e, RULE_REC_008, "0 bytes", 0);
     if (e->framing.stopped || (e->resume.pending && e->resume.in_heap)) /* it goes on */
         return;
+    settle_heap_dump(e);
     if (e->heap.open) {
         e->heap.open = false;
         end_heap_dump(e);
@@ -351,7 +352,7 @@ static bool check_record(struct engine *e)
         return e->resume.pending;
     if (header.head == 0)
         return false;
-    if (e->heap.is_pending && records_follow_here(e, 1))
+    if (e->heap.is_pending && heap_dump_has_ended(e) && records_follow_here(e, 1))
         settle_heap_dump(e);
     if (e->framing.stopped)
         return false;
@@ -362,7 +363,7 @@ static bool check_record(struct engine *e)
     }
     e->position.record_number = e->run.sum.record_counts[e->position.record_tag] + 1;
     e->position.record_length = header.length;
-    if (e->heap.open && !is_of_heap_dump(e->position.record_tag)) {
+    if ((e->heap.open || e->heap.is_pending) && !is_of_heap_dump(e->position.record_tag)) {
         if (!jobs_bar(e))
             return false;
         e->heap.records_within++;

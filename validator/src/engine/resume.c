@@ -344,7 +344,8 @@ bool resume_anywhere(struct engine *e, uint64_t from)
         return true;
     if (kind == WAY_RECORD) {
         look_for_skipped_zeros(e, from);
-        settle_heap_dump(e);
+        if (heap_dump_has_ended(e))
+            settle_heap_dump(e);
     }
     findings_end(&e->run.findings);
     if (kind == WAY_SUBRECORD)

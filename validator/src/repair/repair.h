@@ -67,6 +67,7 @@ struct heap_record {
     bool is_open;          /* sub-records are being copied into it, */
     uint64_t end;          /* up to this offset of the input */
     uint64_t start;        /* in the copy */
+    uint32_t first;        /* its first four bytes there */
     uint64_t copied_until; /* where it ends there, once it is closed */
     uint64_t length;       /* as it is stated in the copy */
     bool is_mended;
@@ -124,10 +125,11 @@ struct repair {
 
     /* the copy */
     struct heap_record heap;
-    bool is_series;   /* of segments, which a HEAP_DUMP_END ends */
-    uint64_t end_at;  /* the offset of the last HEAP_DUMP_END */
-    uint64_t base;    /* of the input, if that is in the file of the copy too */
-    bool is_in_place; /* the input is the file of the copy */
+    bool is_series;      /* of segments, which a HEAP_DUMP_END ends */
+    bool is_made_series; /* its first segment was a HEAP_DUMP, in which records are */
+    uint64_t end_at;     /* the offset of the last HEAP_DUMP_END */
+    uint64_t base;       /* of the input, if that is in the file of the copy too */
+    bool is_in_place;    /* the input is the file of the copy */
     int to;
     uint8_t *buffer;
     size_t buffered;

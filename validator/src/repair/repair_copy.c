@@ -132,50 +132,11 @@ static void drop_subrecord(struct repair *r, uint64_t size)
     r->heap.is_truncated |= skipped < size;
 }
 
-/* The heap dump record in the copy takes sub-records from here on, up to an offset of the input. */
-static void open_heap(struct repair *r, uint64_t end)
-{
-    r->heap.is_open = true;
-    r->heap.end = end;
-}
-
-/* The heap dump record in the copy is complete, as long as no more sub-records are found. */
-static void close_heap(struct repair *r)
-{
-    uint64_t body = copy_size(r) - r->heap.start - RECORD_HEADER_SIZE;
-
-    if (!r->heap.is_open)
-        return;
-    r->heap.is_open = false;
-    r->heap.copied_until = copy_size(r);
-    if (!body && r->heap.is_reduced) {
-        copy_cut(r, r->heap.start); /* all of it was left out */
-        r->heap.copied_until = UINT64_MAX;
-        return;
-    }
-    if (body > UINT32_MAX) {
-        snprintf(r->result.failure, sizeof r->result.failure, "a heap dump record of more than 4 GiB cannot state its length");
-        r->error = EFBIG;
-        return;
-    }
-    if (body != r->heap.length) {
-        copy_number(r, r->heap.start + RECORD_LENGTH_AT, body);
-        r->result.lengths_mended += !r->heap.is_mended;
-        r->heap.is_mended = true;
-        r->heap.length = body;
-    }
-}
-
-static void begin_heap(struct repair *r, uint64_t length)
-{
-    r->heap = (struct heap_record){.is_open = true, .start = copy_size(r), .length = length};
-}
-
 static void repair_heap(struct repair *r)
 {
     uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT);
-    uint32_t first = get_u4(r->in.at);
     uint8_t tag = *r->in.at;
+    bool is_series = r->is_series;
 
     if (is_unwanted(r, RECORD_HEADER_SIZE)) {
         drop_record(r, tag, RECORD_HEADER_SIZE + length);
@@ -183,16 +144,13 @@ static void repair_heap(struct repair *r)
     }
     if (tag == TAG_HEAP_DUMP_SEGMENT)
         stand_ins_put_segment(r);
-    begin_heap(r, length);
+    begin_heap(r, r->in.at);
     copy_input(r, RECORD_HEADER_SIZE);
-    if (tag == TAG_HEAP_DUMP && r->is_series) { /* readers would take it for all of the heap dump */
-        copy_number(r, r->heap.start, first + ((TAG_HEAP_DUMP_SEGMENT - TAG_HEAP_DUMP) << 24));
-        r->result.tags_mended++;
-    }
+    if (tag == TAG_HEAP_DUMP && is_series)
+        make_segment(r);
     r->heap.end = r->in.offset + length;
     if (tag == TAG_HEAP_DUMP && stand_ins_put_subrecords(r))
         r->heap.is_mended = true;
-    r->is_series |= tag == TAG_HEAP_DUMP_SEGMENT;
 }
 
 /* ---- Jumps: where the check of the input went on after a failure ---- */
@@ -206,9 +164,11 @@ static bool jump_is_here(struct repair *r, struct jump *jump)
 /* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it
  * there; else they get a record of their own, in place of bytes that were left out. Where those are too few for its header, the
  * first sub-records are left out too. False if there is no room even so. */
-static bool reopen_heap(struct repair *r, uint64_t end)
+static bool reopen_heap(struct repair *r, const struct jump *here)
 {
-    uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
+    uint8_t header[RECORD_HEADER_SIZE] = {0};
+    bool may_go_on = r->heap.first >> 24 == TAG_HEAP_DUMP && here->from < r->heap.end;
+    uint64_t end = here->heap_end;
     struct measure m;
     struct jump jump;
 
@@ -217,11 +177,13 @@ static bool reopen_heap(struct repair *r, uint64_t end)
             drop_subrecord(r, m.size);
         if (copy_room(r) < RECORD_HEADER_SIZE)
             return false;
-        begin_heap(r, 0);
+        if (may_go_on)
+            make_series(r);
+        *header = r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT;
+        begin_heap(r, header);
         r->heap.is_mended = true;
         copy_put(r, header, sizeof header);
         r->result.headers_made++;
-        r->is_series |= r->version != V101;
     }
     open_heap(r, end);
     return true;
@@ -271,7 +233,7 @@ static void follow_jump(struct repair *r, const struct jump *jump)
     else if (size || !r->heap.has_gap)
         note_gap(r, jump->from, goes_on);
     if (goes_on) {
-        if (!reopen_heap(r, jump->heap_end)) {
+        if (!reopen_heap(r, jump)) {
             struct jump next = jumps_at(&r->jumps, r->next_jump);
 
             leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, next.from == NO_JUMP ? UINT64_MAX : next.from - r->in.offset));
@@ -367,13 +329,8 @@ static bool copy_header(struct repair *r)
         names_init(&r->names, &r->memory, &r->key, r->id_size);
     r->has_names = true;
     copy_input(r, HEADER_SIZE);
-    if (r->version == V101 && r->has_segments) {
-        enum { LAST_FOUR = HEADER_STRING_SIZE - 5 }; /* ".0.1" */
-
-        r->version = V102;
-        r->result.version_mended = true;
-        copy_number(r, LAST_FOUR, get_u4((const uint8_t *)".0.2"));
-    }
+    if (r->has_segments)
+        allow_segments(r);
     return true;
 }
 
@@ -398,6 +355,8 @@ static void copy_next_record(struct repair *r)
     } else if (input_need(&r->in, RECORD_HEADER_SIZE) < RECORD_HEADER_SIZE) {
         leave_out(r, LEFT_BYTES, 0, input_skip(&r->in, UINT64_MAX));
     } else if (is_heap_dump_record(tag) && is_record(r, tag)) {
+        if (tag == TAG_HEAP_DUMP)
+            end_made_series(r);
         r->heap_dump += !r->is_series;
         repair_heap(r);
     } else {
@@ -442,7 +401,7 @@ bool repair_copy(struct repair *r)
     r->written = r->buffered = 0;
     r->next_offset = r->next_jump = r->heap_dump = 0;
     r->heap = (struct heap_record){.copied_until = UINT64_MAX};
-    r->has_changed = r->is_series = false;
+    r->has_changed = r->is_series = r->is_made_series = false;
     r->array_types = 0;
     threads_begin_pass(r);
     r->end_at = UINT64_MAX;
@@ -481,8 +440,7 @@ bool repair_copy_end(struct repair *r)
         r->result.unread_threads = threads_count_lost(r);
     }
     if (r->is_series && r->is_first_pass) {
-        copy_put(r, (const uint8_t[RECORD_HEADER_SIZE]){TAG_HEAP_DUMP_END}, RECORD_HEADER_SIZE);
-        r->result.is_ended = true;
+        put_heap_dump_end(r);
     }
     copy_flush(r);
     if (!r->error && ftruncate(r->to, (off_t)r->written) != 0)

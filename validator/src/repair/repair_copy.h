@@ -1,4 +1,4 @@
-/* How a pass writes the copy: what repair_copy.c, repair_records.c, repair_left.c and repair_output.c share. */
+/* How a pass writes the copy: what repair_copy.c, repair_heap.c, repair_records.c, repair_left.c and repair_output.c share. */
 #ifndef HPROF_REPAIR_COPY_H
 #define HPROF_REPAIR_COPY_H
 
@@ -23,6 +23,24 @@ uint64_t copy_input(struct repair *r, uint64_t n);
 uint64_t copy_room(const struct repair *r);
 /* Moves all of the copy, which was flushed, towards its end. */
 bool copy_shift(struct repair *r, uint64_t by);
+
+/* ---- repair_heap.c: heap dump records ---- */
+
+/* A record begins in the copy with this header, which is not put yet. */
+void begin_heap(struct repair *r, const uint8_t header[RECORD_HEADER_SIZE]);
+/* It takes sub-records from here on, up to an offset of the input. */
+void open_heap(struct repair *r, uint64_t end);
+/* It is complete, as long as no more sub-records are found. */
+void close_heap(struct repair *r);
+/* It becomes a segment. Readers would take a HEAP_DUMP for all of the heap dump. */
+void make_segment(struct repair *r);
+/* It becomes the first of a series: the heap dump goes on in another record. */
+void make_series(struct repair *r);
+/* The version of the copy becomes one that has segments. */
+void allow_segments(struct repair *r);
+void put_heap_dump_end(struct repair *r);
+/* Before a HEAP_DUMP: a series of make_series() ends, if there is room for its end. */
+void end_made_series(struct repair *r);
 
 /* ---- repair_left.c: what is left out ---- */
 
