@@ -39,7 +39,7 @@ from hprof_conformance import gold
 GOLD = ("agent8", "jdk8", "jdk17", "jdk25", "sa17")
 MANY_MOST = 0.08  # share of the dump that 24 places may cost beyond themselves; 0.02 were measured
 ROOTS = {*range(1, 9), 0xFF}
-STRING, TRACE = 1, 5
+STRING, TRACE, END = 1, 5, 0x2C
 SAME = ("missing_objects", "skipped", "hint", "counts", "errors", "warnings", "sound_until", "totals")
 DRAWS = int(os.environ.get("HPROF_DRAWS", "1"))  # ci/full has more
 
@@ -330,6 +330,20 @@ def test_records_within_a_heap_dump_do_not_divide_it(name: str, tmp_path: Path) 
         if is_between:  # else the strings may be elements of an array
             assert max(report_one(file)["missing_objects"] for file in (dump, copy)) <= most, where
         copy.unlink()
+
+
+def test_another_heap_dump_follows_one_that_records_divide(tmp_path: Path) -> None:
+    """The parts of the first become a series of segments, which ends before the second."""
+    original = read(gold.read(SOURCE, "sa17"))
+    data, (header,), dice = original.data, original.headers, random.Random()
+    strings = [one for one in original.records if data[one.at] == STRING and one.end < header.at]
+    start, to = dice.choice(strings[:-40]).at, original.heap[len(original.heap) // 2].at + 3
+    end = next(one.end for one in strings if one.end > start + 800)
+    (tmp_path / "twice").write_bytes(data[:start] + data[end:to] + data[start:end] + data[to:] + data[header.at :])
+    done = run("--repair", tmp_path / "copy", tmp_path / "twice")
+    made, found = read((tmp_path / "copy").read_bytes()), report_one(tmp_path / "copy")
+    tags = [made.data[one.at] for one in (*made.headers, *made.records) if made.data[one.at] in (HEAP_DUMP, SEGMENT, END)]
+    assert (done.status, found["errors"], tags) == (0, 0, [SEGMENT, SEGMENT, HEAP_DUMP, END]), (start, to, done)
 
 
 def chains_of_superclasses(original: Original) -> tuple[dict[int, int], list[list[int]]]:
