@@ -1,10 +1,5 @@
 # One ctest test for each file of tests: cmocka programs (label unit) and pytest files (label pytest).
 
-pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
-if(NOT CMOCKA_FOUND)
-  message(FATAL_ERROR "The tests need cmocka (Debian: libcmocka-dev). -DHPROF_TESTS=OFF builds the tools without tests.")
-endif()
-pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib) # makes the gzip files that the tests read
 find_package(ZLIB REQUIRED) # to make gzip files with, and as a second opinion on them
 
 # Exit statuses that no test can take for one of ours.

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -42,6 +43,34 @@ def prefix(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         run("cmake", "--build", build)
     run("cmake", "--install", build, "--prefix", prefix)
     return prefix
+
+
+def packages_of_a_failed_configuration(build: Path, *options: str, **environment: str) -> set[str]:
+    """Those of the line that it prints for the user to paste."""
+    command: list[str | Path] = ["cmake", "-G", "Ninja", "-S", SOURCE, "-B", build, *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    (packages,) = re.findall(r"^ +apt-get install (.*)$", done.stderr, re.MULTILINE)
+    return set(packages.split())
+
+
+def test_a_build_without_libraries_prints_the_line_that_installs_them(tmp_path: Path) -> None:
+    needed = {"libisal-dev", "libjansson-dev", "zlib1g-dev", "libssl-dev", "libcmocka-dev"}
+    nowhere = os.environ | {"PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": ""}
+    assert needed < packages_of_a_failed_configuration(tmp_path / "tests", **nowhere)
+    without_tests = packages_of_a_failed_configuration(tmp_path / "tools", "-DHPROF_TESTS=OFF", **nowhere)
+    assert needed - without_tests == {"libcmocka-dev"}
+    (readme,) = re.findall(r"^    apt-get install (git (?:.*\\\n)*.*)$", (SOURCE / "README.md").read_text(), re.MULTILINE)
+    assert without_tests < set(readme.replace("\\", "").split())
+
+
+def test_a_build_without_a_compiler_prints_the_line_that_installs_one(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    cmake = shutil.which("cmake")
+    assert cmake is not None
+    (tmp_path / "bin/cmake").symlink_to(cmake)
+    packages = packages_of_a_failed_configuration(tmp_path / "build", PATH=str(tmp_path / "bin"))
+    assert {"ninja-build", "gcc", "libc6-dev"} < packages
 
 
 @pytest.fixture(scope="module")

@@ -54,12 +54,39 @@ def test_all_that_is_missing_is_asked_for_at_once(tmp_path: Path) -> None:
     environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
     done = subprocess.run([ROOT / "ci/demo"], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
-    missing = line.removeprefix("install these packages first: ").split()
+    pasted = done.stderr.splitlines()[-1]
+    assert pasted.startswith("apt-get update && apt-get install --yes ")
+    missing = pasted.split()
     assert {"cmake", "gcc", "libisal-dev"} < set(missing)
     has_jdk = any((home / "bin/jcmd").exists() for home in Path("/usr/lib/jvm").glob("*"))
     assert ("default-jdk-headless" in missing) == (not has_jdk)
     assert not (tmp_path / "built").exists()
+
+
+@pytest.mark.skipif("HPROF_GEN" not in os.environ, reason="built without hprof-gen")
+def test_the_demo_is_a_story_of_three_commands(tmp_path: Path) -> None:
+    """A sentence before each says what its output means. Here nothing is installed or built, and hprof-gen writes the dump."""
+    tools, generator = Path(os.environ["HPROF_VALIDATE"]), os.environ["HPROF_GEN"]
+    fakes = {
+        "packages": "",
+        "jdk": "",
+        "cmake": f"mkdir -p build/demo/tools && ln -sfn {tools.parent} build/demo/tools/bin",
+        "heap-dump": f'{generator} --like hotspot-17 --bytes 8M --output "$2"',
+    }
+    (tmp_path / "ci").mkdir()
+    for name, body in fakes.items():
+        (tmp_path / "ci" / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / "ci" / name).chmod(0o755)
+    shutil.copy(ROOT / "ci/demo", tmp_path / "ci")
+    environment = os.environ | {"PATH": f"{tmp_path}/ci:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / "ci/demo"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) <= 132
+    commands = [number for number, line in enumerate(lines) if line.startswith("$ hprof-validate")]
+    assert len(commands) == 3
+    for number in commands:
+        assert lines[number - 2] == "" and re.fullmatch(r"[A-Z].*:", lines[number - 1])
 
 
 def test_ci_test_asks_for_the_packages_of_all_steps_at_once(tmp_path: Path) -> None:
@@ -76,8 +103,7 @@ def test_ci_test_asks_for_the_packages_of_all_steps_at_once(tmp_path: Path) -> N
     for options in ([], ["--fast"]):
         done = subprocess.run([folder / "test", *options], env=environment, stdout=subprocess.PIPE, text=True, check=False)
         assert done.returncode == 77
-        (line,) = re.findall(r"^git .*$", done.stdout, re.MULTILINE)
-        asked.append(set(line.split()))
+        asked.append(set(done.stdout.splitlines()[-1].split()))  # no summary follows, as nothing was tested
     assert asked[0] - asked[1] == {"clang-19", "libclang-rt-19-dev"}
 
 
