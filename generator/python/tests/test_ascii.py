@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -266,6 +267,20 @@ def test_an_interrupt_ends_it_without_a_traceback() -> None:
         assert (process.wait(), process.stderr.read()) == (130, b"")
 
 
+def test_an_interrupt_while_modules_are_loaded_is_silent(tmp_path: Path) -> None:
+    """As it is installed; here loading takes a minute."""
+    package = tmp_path / "share/hprof/hprof_corpus"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)\n")
+    (tmp_path / "bin").mkdir()
+    script = shutil.copy(CORPUS.parent / "generator/python/installed_ascii.py", tmp_path / "bin")
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"loading\n"
+        process.send_signal(signal.SIGINT)
+        assert (process.wait(), process.stderr.read()) == (-signal.SIGINT, b"")
+
+
 def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
     bad = str(ASCII / "invalid/ASC-042/field.txt")
     assert main(["check", bad]) == 1
@@ -278,6 +293,13 @@ def test_reports(capsys: pytest.CaptureFixture[str]) -> None:
     assert [file["valid"] for file in files] == [False, True]
     assert files[0]["totals"] == {"ASC-042": 1}
     assert files[0]["findings"][0]["rule"] == "ASC-042"
+
+
+def test_a_binary_dump_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "heap.hprof"
+    path.write_bytes(b"JAVA PROFILE 1.0.2\0\0\0\0\x08" + bytes(8))
+    assert main(["check", str(path)]) == 1
+    assert "found a binary dump, which hprof-validate checks\n" in capsys.readouterr().out
 
 
 def test_a_rule_of_two_severities_has_one_total(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

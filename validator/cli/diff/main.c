@@ -345,7 +345,7 @@ int main(int argc, char **argv)
             return TROUBLE;
     }
     if (argc - optind != 2) {
-        say_usage("", "hprof-diff", " takes two files, A and B");
+        say_usage("two files are needed, ", "A and B", "");
         return TROUBLE;
     }
     if (options.is_redaction && options.way != BY_EITHER) {

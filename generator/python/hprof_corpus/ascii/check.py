@@ -24,6 +24,7 @@ _ENDS = (Kind.HEAP_END, Kind.SITES_END, Kind.CPU_END, Kind.MONITOR_TIME_END, Kin
 _WAITS = (Kind.SLEEP, Kind.WAIT, Kind.WAITED, Kind.EXIT)
 
 
+_BINARY = re.compile(rb"JAVA PROFILE [0-9.]+\0")  # how a binary dump begins
 _PREFACE_OF_AGENT = b"Header for -agentlib:hprof"  # in jvm.hprof.txt of JDK 5 to 8
 
 
@@ -242,7 +243,8 @@ def _check_header(checker: Checker, line: bytes) -> bool:
     old = match(line, OUTSIDE) is not None
     if old:
         checker.state.findings.recognise_agent()  # no other producer leaves the header out
-    checker.state.report("ASC-001", "JAVA PROFILE 1.0.1 or 1.0.2, created and a date", show(line), "old" if old else "")
+    shown = "a binary dump, which hprof-validate checks" if _BINARY.match(line) else show(line)
+    checker.state.report("ASC-001", "JAVA PROFILE 1.0.1 or 1.0.2, created and a date", shown, "old" if old else "")
     checker.state.is_old = old
     if old:
         checker.line(Line(line))
