@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -38,6 +39,14 @@ def test_a_planted_bug_applies_to_the_tree(patch: Path) -> None:
     command = ["patch", "-p1", "--dry-run", "--forward", "--fuzz=0", "-i", str(patch)]
     done = subprocess.run(command, cwd=FUZZ.parent, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_every_target_in_c_runs_under_memory_sanitizer() -> None:
+    script = (FUZZ.parent / "ci/test").read_text(encoding="utf-8")
+    (built,) = re.findall(r"--target fuzz_\{(.*)\}$", script, re.MULTILINE)
+    (run,) = re.findall(r"for target in (.*); do$", script, re.MULTILINE)
+    names = {target.removeprefix("fuzz_") for target in campaign.C_TARGETS}
+    assert set(built.split(",")) == names == set(run.split())
 
 
 def new_summary(target: str, engine: str, jobs: int, **more: int) -> Any:

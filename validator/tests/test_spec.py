@@ -491,9 +491,10 @@ def test_rows_of_tables_have_equal_width(name: str) -> None:
     "name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "SPEC.md", "conformance/README.md", "fuzz/README.md", "CHANGELOG.md"]
 )
 def test_prose_has_short_lines(name: str) -> None:
-    """Apart from tables, links, anchors, code, and what ci/derive writes."""
+    """Apart from links, anchors, code, what ci/derive writes, and two documents' tables."""
     text = (ROOT / name).read_text(encoding="utf-8")
     prose = re.sub(r"^(?:```.*?^```|<!-- derived.*?^<!-- /derived -->)$", "", text, flags=re.MULTILINE | re.DOTALL)
-    lines = [line for line in prose.split("\n") if not line.startswith(("|", "[", "    ", "- <a id="))]
+    wide = ("|", "[") if name in ("CONTRIBUTING.md", "SPEC.md") else ("[",)
+    lines = [line for line in prose.split("\n") if not line.startswith((*wide, "    ", "- <a id="))]
     assert len(lines) > 20
     assert [line for line in lines if len(line) > 132] == []
