@@ -107,6 +107,23 @@ def test_ci_test_asks_for_the_packages_of_all_steps_at_once(tmp_path: Path) -> N
     assert asked[0] - asked[1] == {"clang-19", "libclang-rt-19-dev"}
 
 
+def test_the_step_that_fails_has_its_seconds_in_the_summary(tmp_path: Path) -> None:
+    """Here all is installed, and CMake fails."""
+    (tmp_path / "ci").mkdir()
+    for name in ("packages", "jdk", "visualvm", "cmake"):
+        (tmp_path / "ci" / name).write_text("#!/bin/sh\n[ ${0##*/} != cmake ]\n")
+        (tmp_path / "ci" / name).chmod(0o755)
+    shutil.copy(ROOT / "ci/test", tmp_path / "ci")
+    (tmp_path / "build/venv").mkdir(parents=True)
+    for folder in ("ci", "build/venv"):
+        (tmp_path / folder / "requirements.txt").touch()
+    environment = os.environ | {"PATH": f"{tmp_path}/ci:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / "ci/test", "clang"], env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    rows = r"prepare \d+ s, \d+ s\nclang \d+ s, \d+ s\nall \d+ s, \d+ s\n\nci/test: failed in clang\n"
+    assert re.search(rf"\n{rows}\Z", done.stdout), done.stdout
+
+
 def test_the_package_of_a_jdk_is_named_where_there_is_none() -> None:
     """In a mount namespace of its own, where /usr/lib/jvm is empty."""
     script = 'if [ -d /usr/lib/jvm ]; then mount -t tmpfs none /usr/lib/jvm; fi; exec "$0" --package'
