@@ -160,7 +160,7 @@ static void show_summary(const struct cli_options *o, const struct generated *g,
     print_safely(stderr, o->output ? o->output : "standard output");
     fputs(": ", stderr);
     if (!o->from)
-        fprintf(stderr, "%s objects, ", format_count(count, g->objects));
+        fprintf(stderr, "%s, ", format_counted(count, g->objects, "object"));
     fprintf(stderr, "%s; %s, %s\n", format_size(size, bytes), format_seconds(took, seconds), format_rate(rate, bytes, seconds));
     for (size_t i = 0; i < g->truth.written.fault_count && i < 20; i++)
         fprintf(stderr, "%s is broken at 0x%" PRIx64 "\n", hprof_rule_at((size_t)g->truth.written.faults[i].rule)->id,

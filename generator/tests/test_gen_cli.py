@@ -631,7 +631,7 @@ def on_a_terminal(*args: Arg, cwd: Path, columns: int = 100, stdout: bool = Fals
 def test_summary(tmp_path: Path) -> None:
     assert run("--objects=1000", "-o", "a", cwd=tmp_path).err == ""
     shown = on_a_terminal("--objects=1000", "-o", "a", cwd=tmp_path)
-    assert re.fullmatch(r"a: 1,?000 objects, [0-9.]+ [KM]B; [0-9.]+ s(, [0-9.]+ .B/s)?\r\n", shown)
+    assert re.fullmatch(r"a: 1,000 objects, [0-9.]+ [KM]B; [0-9.]+ s(, [0-9.]+ .B/s)?\r\n", shown)
     assert on_a_terminal("--objects=1000", "-o", "a", "--quiet", cwd=tmp_path) == ""
 
 

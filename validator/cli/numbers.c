@@ -28,19 +28,6 @@ const char *format_size(char out[NUMBER_SIZE], uint64_t bytes)
     return out;
 }
 
-const char *format_count(char out[NUMBER_SIZE], uint64_t count)
-{
-    if (count < 1000000) {
-        snprintf(out, NUMBER_SIZE, "%" PRIu64, count);
-        return out;
-    }
-    static const char *const suffixes[] = {"", "K", "M", "G", "T", "P", "E"};
-    double value = (double)count;
-    const char *suffix = suffixes[scale(&value)];
-    snprintf(out, NUMBER_SIZE, "%.*f %s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, suffix);
-    return out;
-}
-
 const char *format_exact(char out[NUMBER_SIZE], uint64_t count)
 {
     char digits[24];

@@ -1,4 +1,4 @@
-/* Numbers for people: "2.09 GB", "48.3 M", "3.4 GB/s", "0:12", "0x7fff9a". Each fits in NUMBER_SIZE bytes. */
+/* Numbers for people: "2.09 GB", "60,300", "3.4 GB/s", "0:12", "0x7fff9a". Each fits in NUMBER_SIZE bytes. */
 #ifndef HPROF_CLI_NUMBERS_H
 #define HPROF_CLI_NUMBERS_H
 
@@ -8,7 +8,6 @@
 #define NUMBER_SIZE 48
 
 const char *format_size(char out[NUMBER_SIZE], uint64_t bytes);
-const char *format_count(char out[NUMBER_SIZE], uint64_t count); /* exact below a million */
 /* All digits, in groups of three: "60,300". */
 const char *format_exact(char out[NUMBER_SIZE], uint64_t count);
 /* With what is counted, of 20 letters at most: "60,300 objects", "1 root". */
