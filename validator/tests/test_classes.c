@@ -288,6 +288,48 @@ static void an_undefined_type_makes_all_subclasses_invalid(void **state)
     end_classes(c, &memory);
 }
 
+/* What is read again is no second instance, and between two that agree there is no other that does not. */
+static void two_instances_in_succession_say_what_size_a_class_has(void **state)
+{
+    const struct CLASS_DUMP shorter = {.class_id = 5};
+    struct memory memory;
+    struct classes *c = new_classes(&memory);
+
+    (void)state;
+    dump_class(c, 5, 4, "b");
+    classes_note_other_size(c, 5, 24, 100);
+    classes_note_other_size(c, 5, 24, 200);
+    assert_int_equal(classes_check_size(c, 5, 24), SIZE_UNKNOWN); /* the superclass is not dumped yet */
+    dump_class(c, 4, 0, "b");
+    dump_class(c, 6, 0, "b");
+    assert_int_equal(classes_check_size(c, 5, 24), SIZE_RIGHT);
+    assert_int_equal(classes_check_size(c, 5, 16), SIZE_RIGHT);
+    assert_int_equal(classes_check_size(c, 5, 25), SIZE_WRONG);
+    assert_int_equal(classes_check_size(c, 6, 24), SIZE_WRONG);
+    assert_int_equal(classes_check_size(c, 7, 24), SIZE_UNKNOWN);
+    classes_note_other_size(c, 5, 25, 300);
+    classes_note_other_size(c, 5, 25, 400);
+    assert_int_equal(classes_check_size(c, 5, 24), SIZE_RIGHT);
+    assert_int_equal(classes_check_size(c, 5, 25), SIZE_WRONG);
+
+    classes_note_other_size(c, 6, 24, 500);
+    classes_note_other_size(c, 6, 24, 500);
+    classes_note_other_size(c, 6, 32, 600);
+    classes_note_other_size(c, 6, 24, 500);
+    assert_int_equal(classes_check_size(c, 6, 24), SIZE_WRONG);
+    assert_int_equal(classes_check_size(c, 6, 32), SIZE_WRONG);
+    classes_note_other_size(c, 6, 24, 500 + (UINT64_C(1) << 30));
+    assert_int_equal(classes_check_size(c, 6, 24), SIZE_RIGHT);
+    assert_int_equal(classes_check_size(c, 6, 32), SIZE_WRONG);
+
+    classes_end_dump(c);
+    classes_begin_dump(c);
+    classes_add_layout(c, &shorter, 31, NULL, 0);
+    assert_int_equal(classes_check_size(c, 5, 24), SIZE_WRONG);
+    assert_int_equal(classes_check_size(c, 5, 0), SIZE_RIGHT);
+    end_classes(c, &memory);
+}
+
 static void use_classes(struct memory *memory)
 {
     struct classes *c = malloc(sizeof *c);
@@ -298,6 +340,10 @@ static void use_classes(struct memory *memory)
         dump_class(c, id, id - 1, "242b2b2b2b");
     if (!memory->exhausted)
         assert_true(resolve(c, 2000) == LAYOUT_VALID || memory->exhausted);
+    for (uint64_t i = 0; i < 40 && !memory->exhausted; i++)
+        classes_note_other_size(c, 1 + i / 2, 1, i);
+    if (!memory->exhausted)
+        assert_true(classes_check_size(c, 20, 1) == SIZE_RIGHT || memory->exhausted);
     classes_clear(c);
     free(c);
 }
@@ -324,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_missing_superclass_is_undefined_at_the_end),
         cmocka_unit_test(a_superclass_in_another_heap_dump_is_undefined),
         cmocka_unit_test(an_undefined_type_makes_all_subclasses_invalid),
+        cmocka_unit_test(two_instances_in_succession_say_what_size_a_class_has),
         cmocka_unit_test(any_allocation_may_fail),
     };
 

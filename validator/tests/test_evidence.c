@@ -286,6 +286,37 @@ static void a_class_is_known_that_was_loaded_or_dumped(void **state)
     }
 }
 
+/* A CLASS_DUMP that is damaged gives its instances a size that they do not have. */
+static void a_size_on_which_two_instances_agree_counts_as_that_of_the_class(void **state)
+{
+    (void)state;
+    for (unsigned id_size = 4; id_size <= 8; id_size += 4) {
+        const uint8_t head = 0x21;
+        uint8_t right[FIXED_MOST] = {head}, other[FIXED_MOST] = {head};
+        uint64_t class, last = 0;
+        struct known k;
+
+        learn(&k, id_size, true, false);
+        class = id_of_class(&k);
+        for (unsigned i = 0; i < 2; i++) {
+            uint8_t *p = i ? other : right;
+
+            put_at(p + 1, id_size, id_of_object(&k));
+            put_at(p + 1 + id_size + 4, id_size, class);
+            put_at(p + 1 + 2 * id_size + 4, 4, i ? FIELDS_SIZE + 4 : FIELDS_SIZE);
+        }
+        assert_int_equal(bits_of_subrecord(&k.file, other, &last), 0);
+        classes_note_other_size(&k.file.classes, class, FIELDS_SIZE + 4, 1000);
+        assert_int_equal(bits_of_subrecord(&k.file, other, &last), 0);
+        classes_note_other_size(&k.file.classes, class, FIELDS_SIZE + 4, 2000);
+        assert_int_equal(bits_of_subrecord(&k.file, other, &last), bits_of_subrecord(&k.file, right, &last));
+        assert_true(bits_of_subrecord(&k.file, right, &last) > 0);
+        put_at(other + 1 + 2 * id_size + 4, 4, FIELDS_SIZE + 5);
+        assert_int_equal(bits_of_subrecord(&k.file, other, &last), 0);
+        forget(&k);
+    }
+}
+
 static void a_pattern_is_no_row_of_roots(void **state)
 {
     (void)state;
@@ -336,6 +367,7 @@ int main(void)
         cmocka_unit_test(before_a_class_is_known_what_is_long_counts_nothing),
         cmocka_unit_test(an_object_of_a_lost_class_needs_one_more_sign),
         cmocka_unit_test(a_class_is_known_that_was_loaded_or_dumped),
+        cmocka_unit_test(a_size_on_which_two_instances_agree_counts_as_that_of_the_class),
         cmocka_unit_test(a_pattern_is_no_row_of_roots),
         cmocka_unit_test(a_root_far_from_classes_counts_only_before_one_is_known),
     };

@@ -528,6 +528,15 @@ def test_roots_after_lost_objects_are_lost_with_them(marks: range, tmp_path: Pat
     assert (loss.status, loss.new) == (0, 0) and loss.beyond <= 20, loss
 
 
+def test_a_damaged_class_costs_no_object_but_those_at_other_damage(tmp_path: Path) -> None:
+    """8 bytes before the counts of a CLASS_DUMP make them zeros: it has no fields, and no instance has the size of its class. The
+    class is java.lang.String, which no stretch of the heap is without."""
+    original = read(gold.read(SOURCE, "jdk17"))
+    marks = range(1947437, original.heap[-1].end, 11832)
+    loss = repair(original, [Damage(at, at, b"\r\n2000\r\n", "a mark") for at in marks], tmp_path)
+    assert (loss.status, loss.new) == (0, 0) and loss.beyond <= 30, loss
+
+
 def test_the_agent_is_known_by_its_stack_traces(tmp_path: Path) -> None:
     """Without a class: by `strict`, its roots would have to go."""
     original = read(gold.read(SOURCE, "agent8"))

@@ -208,7 +208,7 @@ static void hold_wrong_instance(struct checker *ck, const uint8_t *first, uint64
     memcpy(wrong->first, first, 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size));
 }
 
-void report_wrong_instance(struct checker *ck)
+static void report_held_instance(struct checker *ck, bool leads_on)
 {
     struct wrong_instance *wrong = &ck->heap->wrong;
     struct cursor c = {wrong->first + 1, wrong->first + sizeof wrong->first};
@@ -217,10 +217,17 @@ void report_wrong_instance(struct checker *ck)
     if (!wrong->held || !read_INSTANCE_DUMP(&c, ck->file->id_size, &r))
         return;
     wrong->held = false;
+    if (leads_on)
+        classes_note_other_size(&ck->file->classes, r.class_id, r.bytes, wrong->at);
     ck->position->sub = wrong->first;
     ck->position->sub_size = 1 + SIZE_OF(INSTANCE_DUMP, ck->file->id_size);
     report_length(ck, &r, wrong->total, wrong->at);
     ck->position->sub = NULL;
+}
+
+void report_wrong_instance(struct checker *ck)
+{
+    report_held_instance(ck, true);
 }
 
 bool check_known_instance(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t at, bool led_to_failure,
@@ -314,7 +321,7 @@ void check_wrong_instance(struct checker *ck)
     note_instance(ck, &r, NULL);
     ck->position->sub = NULL;
     hold_wrong_instance(ck, ck->in->at, size_by_class(ck, ck->in->at) - head, ck->in->offset + 1);
-    report_wrong_instance(ck);
+    report_held_instance(ck, false);
 }
 
 /* ---- Object arrays ---- */

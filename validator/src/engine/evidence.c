@@ -75,12 +75,12 @@ static unsigned bits_of_class(struct file *file, uint64_t other, uint64_t class_
 
 static unsigned bits_of_instance(struct file *file, const struct INSTANCE_DUMP *r)
 {
-    const struct layout *l = classes_valid_layout(&file->classes, r->class_id);
+    enum size_of_class size = classes_check_size(&file->classes, r->class_id, r->bytes);
     unsigned bits = bits_of_class(file, r->object_id, r->class_id, r->trace_serial);
 
-    if (!bits || !may_be_object(file, r->object_id) || (l && l->total != r->bytes) || is_too_long(file, r->bytes))
+    if (!bits || !may_be_object(file, r->object_id) || size == SIZE_WRONG || is_too_long(file, r->bytes))
         return 0;
-    return bits + (l ? BITS_RIGHT_SIZE : 0);
+    return bits + (size == SIZE_RIGHT ? BITS_RIGHT_SIZE : 0);
 }
 
 /* A root that names a thread or a stack trace which nothing else names says nothing for itself: rows of static fields look like

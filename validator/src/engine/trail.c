@@ -84,12 +84,9 @@ static bool has_size_of_class(struct engine *e)
     const unsigned id = e->file.id_size;
     struct cursor c = {e->in.at + 1, e->in.at + 1 + SIZE_OF(INSTANCE_DUMP, id)};
     struct INSTANCE_DUMP r;
-    const struct layout *l;
 
-    if (*e->in.at != SUB_INSTANCE_DUMP || !read_INSTANCE_DUMP(&c, id, &r))
-        return false;
-    l = classes_valid_layout(&e->file.classes, r.class_id);
-    return l && l->total == r.bytes;
+    return *e->in.at == SUB_INSTANCE_DUMP && read_INSTANCE_DUMP(&c, id, &r) &&
+           classes_check_size(&e->file.classes, r.class_id, r.bytes) == SIZE_RIGHT;
 }
 
 /* The sub-record in the window becomes the last of the trail. */

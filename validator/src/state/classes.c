@@ -9,6 +9,7 @@ void classes_init(struct classes *c, struct memory *memory, const struct hash_ke
     keymap_init(&c->loaded_by_id, memory, key, id_size, sizeof(uint32_t));
     chunks_init(&c->loaded, memory, sizeof(struct class));
     keymap_init(&c->dumped_by_id, memory, key, id_size, sizeof(uint32_t));
+    keymap_init(&c->other_sizes, memory, key, id_size, sizeof(uint64_t));
     chunks_init(&c->layouts, memory, sizeof(struct layout));
     chunks_init(&c->ids, memory, 2 * (size_t)id_size);
     byte_log_init(&c->types, memory);
@@ -32,6 +33,7 @@ void classes_begin_dump(struct classes *c)
 void classes_end_dump(struct classes *c)
 {
     keymap_clear(&c->dumped_by_id);
+    keymap_clear(&c->other_sizes);
     chunks_clear(&c->layouts);
     chunks_clear(&c->ids);
     byte_log_clear(&c->types);
@@ -288,4 +290,31 @@ enum layout_state classes_resolve(struct classes *c, uint32_t index)
         super = index;
     }
     return l->state;
+}
+
+/* ---- Other sizes ---- */
+
+/* The size in the low half; above it a part of the offset, since what is read again is no second instance; whether two agree. */
+static const uint64_t SIZES_AGREE = UINT64_C(1) << 63;
+
+void classes_note_other_size(struct classes *c, uint64_t class_id, uint32_t bytes, uint64_t at)
+{
+    const uint64_t other = bytes | (at << 32 & ~SIZES_AGREE);
+    uint64_t before;
+
+    if (!keymap_add(&c->other_sizes, class_id, other, &before) && !(before & SIZES_AGREE) && before != other)
+        keymap_put(&c->other_sizes, class_id, other | ((uint32_t)before == bytes ? SIZES_AGREE : 0));
+}
+
+enum size_of_class classes_check_size(struct classes *c, uint64_t class_id, uint32_t bytes)
+{
+    const struct layout *l = classes_valid_layout(c, class_id);
+    uint64_t other;
+
+    if (!l)
+        return SIZE_UNKNOWN;
+    if (l->total == bytes)
+        return SIZE_RIGHT;
+    return keymap_get(&c->other_sizes, class_id, &other) && other & SIZES_AGREE && (uint32_t)other == bytes ? SIZE_RIGHT
+                                                                                                            : SIZE_WRONG;
 }

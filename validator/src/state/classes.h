@@ -73,6 +73,7 @@ struct classes {
     struct keymap dumped_by_id; /* class ID to index in `layouts` */
     struct chunks layouts;      /* struct layout */
     struct chunks ids;          /* two IDs for each layout: its own, and what classes_above() returns */
+    struct keymap other_sizes;  /* class ID to a size that instances have: see classes_note_other_size() */
     struct byte_log types;
     struct chunks path; /* uint32_t: the layouts of the chain that is being resolved */
     bool complete;      /* no CLASS_DUMP can follow: a superclass without a layout is undefined */
@@ -132,6 +133,14 @@ static inline const struct layout *classes_valid_layout(struct classes *c, uint6
 
     return index != LAYOUT_NONE && classes_resolve(c, index) == LAYOUT_VALID ? classes_layout(c, index) : NULL;
 }
+
+/* An instance, at an offset, has a size that its class does not give it, and is right otherwise. Where two in succession agree on
+ * theirs, the CLASS_DUMP is what is wrong. */
+void classes_note_other_size(struct classes *c, uint64_t class_id, uint32_t bytes, uint64_t at);
+
+/* What a size is for an instance of a class, as far as is known yet. */
+enum size_of_class { SIZE_UNKNOWN, SIZE_WRONG, SIZE_RIGHT /* by the CLASS_DUMP, or by two instances */ };
+enum size_of_class classes_check_size(struct classes *c, uint64_t class_id, uint32_t bytes);
 
 /* Iterates over the checked fields of a layout. */
 struct checked_field {
