@@ -55,6 +55,11 @@ static void refer(struct logged *l, uint64_t id)
     id_set_refer(&l->objects, &near, id_to_key(id, l->objects.id_size), ID_REFERENCED);
 }
 
+static bool is_referred_to(void *objects, uint64_t array_id)
+{
+    return id_set_get(objects, array_id) & (ID_REFERENCED | ID_ELEMENT);
+}
+
 static struct logged *start(unsigned id_size)
 {
     struct logged *l = calloc(1, sizeof *l);
@@ -62,7 +67,7 @@ static struct logged *start(unsigned id_size)
     memory_init(&l->memory, NULL, 0);
     id_set_init(&l->objects, &l->memory, &key, id_size);
     id_set_init(&l->named, &l->memory, &key, id_size);
-    array_log_init(&l->log, &l->memory, &l->named);
+    array_log_init(&l->log, &l->memory, &l->named, is_referred_to, &l->objects);
     for (unsigned i = 0; i < IDS; i++) {
         l->ids[i] = draw_id(id_size, i + 1);
         l->is_defined[i] = !below(3);
@@ -104,7 +109,7 @@ static void add_array(struct logged *l)
         if (kind > 1 && !l->is_defined[one])
             a->elements[a->count++] = id;
     }
-    array_log_begin(&l->log, &l->objects, a->id, a->class_id);
+    array_log_begin(&l->log, a->id, a->class_id);
     for (size_t at = 0, part; at < n; at += part) {
         part = 1 + below(200);
         if (part > n - at)
@@ -217,7 +222,7 @@ static void the_log_is_bounded(void **state)
                 bytes[j] = (uint8_t)throw_dice();
             size = l->log.log.size;
             assert_true(size <= bound);
-            array_log_begin(&l->log, &l->objects, i + 1, 1);
+            array_log_begin(&l->log, i + 1, 1);
             array_log_add(&l->log, &l->objects, &near, bytes, ELEMENTS_MOST);
             array_log_end(&l->log, &l->objects, read);
             added += ELEMENTS_MOST;
@@ -225,7 +230,7 @@ static void the_log_is_bounded(void **state)
         assert_int_equal(l->log.log.size, 0);
         assert_true(size + ELEMENTS_MOST * ELEMENT_MOST > bound - 100);
         assert_true(size < added * (id_size == 8 ? ELEMENT_MOST : 6)); /* an element takes little more than an ID */
-        array_log_begin(&l->log, &l->objects, 1, 1);
+        array_log_begin(&l->log, 1, 1);
         array_log_add(&l->log, &l->objects, &near, bytes, ELEMENTS_MOST);
         array_log_end(&l->log, &l->objects, read);
         assert_int_equal(l->log.log.size, 0);

@@ -26,13 +26,17 @@ static unsigned uses_of(struct heap *heap, uint64_t id, unsigned flags)
     return is_lost_reference(heap, id) ? 0 : id_set_get(&heap->objects, id) & flags;
 }
 
+bool is_array_named(void *heap, uint64_t array_id)
+{
+    return uses_of(heap, array_id, ID_REFERENCED | ID_ELEMENT);
+}
+
 /* Without the roots of a heap dump that is not complete, an array without a root may be the list of a HotSpot, too. */
 static enum list_kind kind_of_array(const struct checker *ck, uint64_t array_id, uint64_t class_id)
 {
     uint64_t roots = roots_of(ck->heap, array_id);
 
-    if (uses_of(ck->heap, array_id, ID_REFERENCED | ID_ELEMENT) || !is_object_array(ck->file, class_id) ||
-        roots == ROOTED_OTHERWISE)
+    if (is_array_named(ck->heap, array_id) || !is_object_array(ck->file, class_id) || roots == ROOTED_OTHERWISE)
         return NO_LIST;
     return roots == ROOTED_BY_GLOBAL ? ROOTED_LIST : UNROOTED_LIST;
 }

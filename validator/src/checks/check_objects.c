@@ -382,7 +382,7 @@ bool check_object_array(struct checker *ck, uint64_t size)
     check_object_head(ck, r.object_id, r.trace_serial, KIND_OBJECT_ARRAY, at);
     in_object_array = check_array_class(ck, raw_id, at + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, id));
     if (ck->heap->segment.arrays)
-        array_log_begin(ck->heap->segment.arrays, &ck->heap->objects, r.object_id, r.class_id);
+        array_log_begin(ck->heap->segment.arrays, r.object_id, r.class_id);
     input_advance(ck->in, head);
     for (left = (size - head) / id * id; left;) {
         size_t wanted = (size_t)(left < most ? left : most);

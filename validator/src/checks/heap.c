@@ -12,7 +12,7 @@ static void archive_init(struct checker *ck)
     *archive = (struct archive){0};
     keymap_init(&archive->rooted, &ck->run->memory, &ck->run->key, ck->file->id_size, sizeof(uint32_t));
     id_set_init(&archive->named, &ck->run->memory, &ck->run->key, ck->file->id_size);
-    array_log_init(&archive->arrays, &ck->run->memory, &archive->named);
+    array_log_init(&archive->arrays, &ck->run->memory, &archive->named, is_array_named, ck->heap);
 }
 
 static void archive_clear(struct archive *archive)

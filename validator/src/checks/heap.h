@@ -207,6 +207,8 @@ void finish_objects(struct checker *ck, bool counts);
 /* ---- archive.c: before finish_objects() ---- */
 /* A root names an object. */
 void root_object(struct heap *heap, unsigned tag, uint64_t id);
+/* Whether anything but a root names an array. */
+bool is_array_named(void *heap, uint64_t array_id);
 /* An object array names an object that is missing. Called for all that an array names before another array comes. */
 void meet_naming_array(struct checker *ck, uint64_t array_id, uint64_t class_id, uint64_t missing);
 /* Calls that for what the log has. */

@@ -122,7 +122,7 @@ static __attribute__((noinline)) void log_array(struct segment *s, const uint8_t
     const uint8_t *ids = p + 1 + SIZE_OF(OBJECT_ARRAY_DUMP, s->id_size);
     struct recent_page near = {.page = NO_PAGE};
 
-    array_log_begin(s->arrays, s->objects, get_id(p + 1, s->id_size),
+    array_log_begin(s->arrays, get_id(p + 1, s->id_size),
                     get_id(p + 1 + OFFSET_OF(OBJECT_ARRAY_DUMP, class_id, s->id_size), s->id_size));
     array_log_add(s->arrays, s->objects, &near, ids, elements);
     array_log_end(s->arrays, s->objects, offset);

@@ -25,9 +25,9 @@ static uint64_t to_difference(uint64_t previous, uint64_t id)
     return difference << 1 ^ (0 - (difference >> 63));
 }
 
-void array_log_init(struct array_log *a, struct memory *memory, struct id_set *named)
+void array_log_init(struct array_log *a, struct memory *memory, struct id_set *named, array_is_named *is_named, void *context)
 {
-    *a = (struct array_log){.named = named};
+    *a = (struct array_log){.named = named, .asks_is_named = is_named, .context = context};
     byte_log_init(&a->log, memory);
 }
 
@@ -36,12 +36,12 @@ void array_log_clear(struct array_log *a)
     byte_log_clear(&a->log);
 }
 
-void array_log_begin(struct array_log *a, struct id_set *objects, uint64_t array_id, uint64_t class_id)
+void array_log_begin(struct array_log *a, uint64_t array_id, uint64_t class_id)
 {
     a->array_id = a->previous = array_id;
     a->class_id = class_id;
     a->has_elements = false;
-    a->is_named = id_set_get(objects, array_id) & (ID_REFERENCED | ID_ELEMENT);
+    a->is_named = a->asks_is_named(a->context, array_id);
 }
 
 /* Elements of the present array that are not defined. */
@@ -104,13 +104,13 @@ static void prune(struct array_log *a, struct id_set *objects)
     struct logged_array array;
     uint64_t id;
 
-    array_log_init(&kept, a->log.memory, a->named);
+    array_log_init(&kept, a->log.memory, a->named, a->asks_is_named, a->context);
     for (uint64_t next = 0; !a->log.memory->exhausted && array_log_next(a, &next, &array);) {
         uint64_t ids[BLOCK];
         size_t count = 0;
 
         byte_log_discard(&a->log, next);
-        array_log_begin(&kept, objects, array.array_id, array.class_id);
+        array_log_begin(&kept, array.array_id, array.class_id);
         while (array_log_element(a, &next, &array, &id)) {
             if (id_set_is_defined(objects, &near, id_to_key(id, objects->id_size)))
                 continue;
