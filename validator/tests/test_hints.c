@@ -634,6 +634,63 @@ static void a_dump_that_begins_anew(void **state)
     free(dump.at);
 }
 
+/* A file was cut within an array, and another dump follows, whose first records the array takes. */
+static void another_dump_begins_within_an_array(void **state)
+{
+    enum { LENGTH = 700, STRINGS = 100, AFTER = 300 };
+    static const char filler[LENGTH] = {1};
+
+    (void)state;
+    for (size_t there = 0; there < LENGTH - SECTOR / 4; there++) {
+        struct bytes b = {0};
+        size_t record = begin_heap(&b), other;
+        char hint[512], expected[512];
+
+        put_instances(&b, 2000, 20);
+        put_bytes(&b, 0x30000, LENGTH, filler, there);
+        put_at(b.at + record - 4, 4, b.size - record + LENGTH - there + AFTER);
+        other = b.size;
+        put_header(&b);
+        for (unsigned i = 0; i < STRINGS; i++)
+            put_string(&b, 100 + i, "of another dump");
+        put_class(&b, 1, CLASS + 0x100, 100);
+        record = open_record(&b, 0x1c);
+        put_class_dump(&b, CLASS + 0x100, 0, 0);
+        for (unsigned i = 0; i < 20; i++)
+            put_instance(&b, 0x50000 + 8 * i, CLASS + 0x100, 0);
+        end_heap(&b, record);
+        check(&b, hint);
+        snprintf(expected, sizeof expected, "another dump begins at 0x%zx: two files were joined; check each by itself", other);
+        assert_string_equal(hint, expected);
+        free(b.at);
+    }
+}
+
+/* The second time, the download broke off, too: before what was there the first time, or some sub-records after it, so that these
+ * lead on. */
+static void a_dump_that_begins_anew_twice(void **state)
+{
+    struct bytes dump = dump_of(100);
+    const size_t first = dump.size / 2;
+
+    (void)state;
+    for (size_t second = first / 2; second < dump.size - HEADER; second += 7) {
+        struct bytes b = {0};
+        char hint[512], expected[64];
+
+        if (second >= first && second < first + 3 * INSTANCE)
+            continue;
+        append(&b, dump.at, first);
+        append(&b, dump.at, second);
+        append(&b, dump.at, dump.size);
+        check(&b, hint);
+        snprintf(expected, sizeof expected, "the dump begins anew at 0x%zx: ", first);
+        assert_true(begins_with(hint, expected));
+        free(b.at);
+    }
+    free(dump.at);
+}
+
 enum piece { WHOLE, IN_HEADER, BETWEEN_DEFINITIONS, IN_DEFINITION, BETWEEN_OBJECTS, IN_OBJECT, NO_END, IN_END, PIECES };
 
 /* A piece of the dump ends here; all cuts before this offset, from the last piece on, are within it. */
@@ -931,6 +988,8 @@ int main(void)
         cmocka_unit_test(a_record_goes_on),
         cmocka_unit_test(bytes_that_are_there_twice),
         cmocka_unit_test(a_dump_that_begins_anew),
+        cmocka_unit_test(a_dump_that_begins_anew_twice),
+        cmocka_unit_test(another_dump_begins_within_an_array),
         cmocka_unit_test(a_cut_is_told_by_where_it_is),
         cmocka_unit_test(objects_without_roots),
         cmocka_unit_test(objects_that_are_missing),

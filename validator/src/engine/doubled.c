@@ -125,7 +125,7 @@ static bool leads_past(const struct sight *sight, uint64_t header, uint64_t past
         return false;
     while (at <= past && records_follow(&s, at, 1))
         at += RECORD_HEADER_SIZE + (uint64_t)get_u4(s.at + at + RECORD_LENGTH_AT);
-    return at > past && records_follow(&s, at, 2);
+    return records_follow(&s, at, 2);
 }
 
 /* Whether another dump begins at a header in the sight, which begins at `first`, before the failure. */
