@@ -67,7 +67,7 @@ struct heap_record {
     bool is_open;          /* sub-records are being copied into it, */
     uint64_t end;          /* up to this offset of the input */
     uint64_t start;        /* in the copy */
-    uint32_t first;        /* its first four bytes there */
+    uint32_t first;        /* its first four bytes there; 0 if it is not there any more */
     uint64_t copied_until; /* where it ends there, once it is closed */
     uint64_t length;       /* as it is stated in the copy */
     bool is_mended;

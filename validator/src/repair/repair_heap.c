@@ -22,6 +22,7 @@ void close_heap(struct repair *r)
     r->heap.copied_until = copy_size(r);
     if (!body && r->heap.is_reduced) {
         copy_cut(r, r->heap.start); /* all of it was left out */
+        r->heap.first = 0;
         r->heap.copied_until = UINT64_MAX;
         return;
     }
