@@ -95,7 +95,7 @@ static int on_finding(void *context, const struct hprof_finding *f)
         check->leaves_out_first = true;
         return 0;
     }
-    check->has_doubts |= rule == RULE_OBJ_006 || rule == RULE_CLS_011;
+    check->has_doubts |= f->severity == HPROF_ERROR && (rule == RULE_OBJ_006 || rule == RULE_CLS_011);
     if (gets_stand_in(check, f))
         return 0;
     check->refused |= is_refused;
