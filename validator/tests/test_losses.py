@@ -301,9 +301,9 @@ def test_another_dump_in_the_middle_is_not_read(original: Original, tmp_path: Pa
         assert not new, (seed, cut, new)
 
 
-@pytest.mark.parametrize("name", any_one(("agent8", "sa11", "sa17", "sa28")))
+@pytest.mark.parametrize("name", any_one(("sa11", "sa17", "sa28")))
 def test_records_within_a_heap_dump_do_not_divide_it(name: str, tmp_path: Path) -> None:
-    """Blocks of the file changed places: strings are within the only HEAP_DUMP, which goes on after them."""
+    """Blocks of the file changed places: strings are within the only HEAP_DUMP, which goes on after them, in 1.0.2 as segments."""
     seed = random.SystemRandom().randrange(1 << 32)
     dice, original = random.Random(seed), read(gold.read(SOURCE, name))
     data, heap = original.data, original.heap
@@ -324,7 +324,7 @@ def test_records_within_a_heap_dump_do_not_divide_it(name: str, tmp_path: Path) 
         done = run("--repair", copy, dump)
         assert done.status == 0 and "for lost classes" not in done.out, (where, done)
         made = read(copy.read_bytes())
-        assert len(subrecords - {made.data[one.at : one.end] for one in made.heap}) <= 3, where  # one is cut, a header takes room
+        assert len(subrecords - {made.data[one.at : one.end] for one in made.heap}) <= 4, where  # one is cut, headers take room
         tags = [made.data[one.at] for one in made.headers]
         assert tags == [HEAP_DUMP] or set(tags) == {SEGMENT}, where
         if is_between:  # else the strings may be elements of an array
@@ -337,7 +337,7 @@ def test_another_heap_dump_follows_one_that_records_divide(tmp_path: Path) -> No
     original = read(gold.read(SOURCE, "sa17"))
     data, (header,), dice = original.data, original.headers, random.Random()
     strings = [one for one in original.records if data[one.at] == STRING and one.end < header.at]
-    start, to = dice.choice(strings[:-40]).at, original.heap[len(original.heap) // 2].at + 3
+    start, to = dice.choice(strings[:-40]).at, original.heap[len(original.heap) // 2].at + dice.choice([0, 3])
     end = next(one.end for one in strings if one.end > start + 800)
     (tmp_path / "twice").write_bytes(data[:start] + data[end:to] + data[start:end] + data[to:] + data[header.at :])
     done = run("--repair", tmp_path / "copy", tmp_path / "twice")

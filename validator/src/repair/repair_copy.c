@@ -162,24 +162,23 @@ static bool jump_is_here(struct repair *r, struct jump *jump)
 }
 
 /* Sub-records follow that belong to no heap dump record by its length. The last one of the copy takes them if nothing follows it
- * there; else they get a record of their own, in place of bytes that were left out. Where those are too few for its header, the
- * first sub-records are left out too. False if there is no room even so. */
+ * there; else they get a record of their own, in place of bytes that were left out. Where those are too few for its header, and for
+ * the end of a series that is made, the first sub-records are left out too. False if there is no room even so. */
 static bool reopen_heap(struct repair *r, const struct jump *here)
 {
-    uint8_t header[RECORD_HEADER_SIZE] = {0};
-    bool may_go_on = r->heap.first >> 24 == TAG_HEAP_DUMP && here->from < r->heap.end;
-    uint64_t end = here->heap_end;
+    uint8_t header[RECORD_HEADER_SIZE] = {r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT};
+    bool goes_on = r->version != V101 && r->heap.first >> 24 == TAG_HEAP_DUMP && here->from < r->heap.end;
+    uint64_t end = here->heap_end, needed = goes_on || r->is_made_series ? 2 * RECORD_HEADER_SIZE : RECORD_HEADER_SIZE;
     struct measure m;
     struct jump jump;
 
     if (!r->heap.is_open && r->heap.copied_until != copy_size(r)) {
-        while (copy_room(r) < RECORD_HEADER_SIZE && r->in.offset < end && !jump_is_here(r, &jump) && repair_measure_next(r, &m))
+        while (copy_room(r) < needed && r->in.offset < end && !jump_is_here(r, &jump) && repair_measure_next(r, &m))
             drop_subrecord(r, m.size);
-        if (copy_room(r) < RECORD_HEADER_SIZE)
+        if (copy_room(r) < needed)
             return false;
-        if (may_go_on)
+        if (goes_on)
             make_series(r);
-        *header = r->version == V101 ? TAG_HEAP_DUMP : TAG_HEAP_DUMP_SEGMENT;
         begin_heap(r, header);
         r->heap.is_mended = true;
         copy_put(r, header, sizeof header);
@@ -329,8 +328,13 @@ static bool copy_header(struct repair *r)
         names_init(&r->names, &r->memory, &r->key, r->id_size);
     r->has_names = true;
     copy_input(r, HEADER_SIZE);
-    if (r->has_segments)
-        allow_segments(r);
+    if (r->version == V101 && r->has_segments) {
+        enum { LAST_FOUR = HEADER_STRING_SIZE - 5 }; /* ".0.1" */
+
+        r->version = V102;
+        r->result.version_mended = true;
+        copy_number(r, LAST_FOUR, get_u4((const uint8_t *)".0.2"));
+    }
     return true;
 }
 
@@ -362,7 +366,7 @@ static void copy_next_record(struct repair *r)
     } else {
         repair_record(r, RECORD_HEADER_SIZE + (uint64_t)get_u4(r->in.at + RECORD_LENGTH_AT));
         if (tag == TAG_HEAP_DUMP_END && copy_size(r) > before) {
-            r->is_series = false;
+            r->is_series = r->is_made_series = false;
             r->end_at = before;
         }
     }

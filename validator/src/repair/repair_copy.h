@@ -36,10 +36,8 @@ void close_heap(struct repair *r);
 void make_segment(struct repair *r);
 /* It becomes the first of a series: the heap dump goes on in another record. */
 void make_series(struct repair *r);
-/* The version of the copy becomes one that has segments. */
-void allow_segments(struct repair *r);
 void put_heap_dump_end(struct repair *r);
-/* Before a HEAP_DUMP: a series of make_series() ends, if there is room for its end. */
+/* Before a HEAP_DUMP: a series of make_series() ends. There must be room for its end. */
 void end_made_series(struct repair *r);
 
 /* ---- repair_left.c: what is left out ---- */

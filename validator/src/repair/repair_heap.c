@@ -56,20 +56,8 @@ void make_segment(struct repair *r)
     r->is_series = true;
 }
 
-void allow_segments(struct repair *r)
-{
-    enum { LAST_FOUR = HEADER_STRING_SIZE - 5 }; /* ".0.1" */
-
-    if (r->version != V101)
-        return;
-    r->version = V102;
-    r->result.version_mended = true;
-    copy_number(r, LAST_FOUR, get_u4((const uint8_t *)".0.2"));
-}
-
 void make_series(struct repair *r)
 {
-    allow_segments(r);
     make_segment(r);
     r->is_made_series = true;
 }
@@ -82,8 +70,8 @@ void put_heap_dump_end(struct repair *r)
 
 void end_made_series(struct repair *r)
 {
-    if (!r->is_series || !r->is_made_series || copy_room(r) < RECORD_HEADER_SIZE)
-        return;
-    put_heap_dump_end(r);
-    r->is_series = r->is_made_series = false;
+    if (r->is_series && r->is_made_series)
+        put_heap_dump_end(r);
+    r->is_series &= !r->is_made_series;
+    r->is_made_series = false;
 }
