@@ -25,7 +25,7 @@ TOOL = os.environ["HPROF_DIFF"]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "validator/diff.schema.json").read_text()))
 HEADER = 31
 RUN = 16 << 20
-HEAP_DUMP, SEGMENT, END = 0x0C, 0x1C, 0x2C
+LOAD_CLASS, HEAP_DUMP, SEGMENT, END = 2, 0x0C, 0x1C, 0x2C
 KINDS = {"INSTANCE_DUMP": "instances", "OBJECT_ARRAY_DUMP": "object_arrays", "PRIMITIVE_ARRAY_DUMP": "primitive_arrays"}
 
 
@@ -264,6 +264,24 @@ def test_objects_of_which_most_changed_are_counted_as_one_by_one(tmp_path: Path)
         found = report(tmp_path / f"a{kind}", tmp_path / f"b{kind}", f"--jobs={jobs}", f"--max-differences={most}")
         assert (found["kinds"], found["classes"]) == (each["kinds"], each["classes"]), (seed, jobs, kind)
         assert found["differences"] == each["differences"][:most], (seed, jobs, kind)
+
+
+def test_classes_may_be_loaded_after_their_objects(tmp_path: Path) -> None:
+    seed = random.randrange(1 << 32)
+    dice = random.Random(seed)
+    truth("--like=hotspot", "--id-size=8", "--objects=3000", f"--seed={seed}", folder=tmp_path)
+    whole = pieces((tmp_path / "dump.hprof").read_bytes(), 8)
+    heaps = whole.heap, revalued(whole, dice)[0]
+    loads = [record for record in whole.records if record[0] == LOAD_CLASS]
+    others = [record for record in whole.records if record[0] != LOAD_CLASS]
+    found = []
+    for is_late in (False, True):
+        for name, heap in zip("ab", heaps, strict=True):
+            segment = whole.segment(sorted(heap, key=lambda part: part.kind == "CLASS_DUMP") if is_late else heap)
+            data = [*others, segment, *loads] if is_late else [*others, *loads, segment]
+            (tmp_path / name).write_bytes(whole.header + b"".join(data) + whole.record(END, b""))
+        found += [report(tmp_path / "a", tmp_path / "b", "--by=id", f"--jobs={jobs}")["classes"] for jobs in (1, 2)]
+    assert len(found[0]) > 10 and found[1:] == found[:1] * 3, seed
 
 
 def test_runs_of_the_same_size_in_another_order_are_the_same(tmp_path: Path) -> None:

@@ -404,7 +404,8 @@ bool diff_join(struct diff *diff, unsigned jobs)
                         .seed = draw(),
                         .waiting = {.key = draw()},
                         .put_off = {.table = {.key = draw()}},
-                        .ahead = {.diff = diff, .jobs = jobs, .key = draw()}};
+                        .ahead = {.diff = diff, .jobs = jobs, .key = draw()},
+                        .kept = {.tallies = {.key = draw()}}};
 
     j.defines_twice = defines_twice(&diff->sides[0].summary) || defines_twice(&diff->sides[1].summary);
     if (kept_begin(&j.kept, diff))

@@ -12,7 +12,7 @@ struct stretches {
     size_t count, capacity;
 };
 
-/* Zero but for the diff, to which the counts and the differences go. */
+/* Zero but for the key of the tallies, before kept_begin(). The counts and the differences go to the diff. */
 struct kept {
     struct diff *diff;
     struct stretches stretches[SIDES];

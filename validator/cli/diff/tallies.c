@@ -4,18 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct counts *counts_of_class(struct tallies *t, const struct diff *diff, unsigned side, const struct entry *e)
+static struct counts *counts_of_number(struct tallies *t, unsigned side, uint32_t number)
 {
     struct by_class *classes = &t->classes[side];
-    uint32_t number;
 
-    if (e->kind == KIND_PRIMITIVE_ARRAYS)
-        return &t->arrays[e->class_id % PRIMITIVE_TYPES];
-    if (e->kind != KIND_INSTANCES && e->kind != KIND_OBJECT_ARRAYS)
-        return NULL;
-    number = hprof_class_number(diff->sides[side].reader, e->class_id);
-    if (number == UINT32_MAX)
-        return &t->unknown;
     if (number >= classes->capacity) {
         size_t capacity = number < 512 ? 1024 : 2 * (size_t)number;
         struct counts *grown = realloc(classes->at, capacity * sizeof *grown);
@@ -29,6 +21,85 @@ struct counts *counts_of_class(struct tallies *t, const struct diff *diff, unsig
         classes->capacity = capacity;
     }
     return &classes->at[number];
+}
+
+/* ---- Classes that are not known yet ------------------------------------------------------------------------------ */
+
+/* Where the class is, or would be. */
+static struct late_class *late_class_of(const struct tallies *t, const struct late_classes *late, uint64_t id)
+{
+    uint64_t h = (id ^ t->key) * 0x9e3779b97f4a7c15U;
+    size_t i = (size_t)(h >> 32) & (late->capacity - 1);
+
+    while (late->at[i].is_used && late->at[i].id != id)
+        i = (i + 1) & (late->capacity - 1);
+    return &late->at[i];
+}
+
+static bool grow_late(const struct tallies *t, struct late_classes *late)
+{
+    struct late_classes grown = {.count = late->count, .capacity = late->capacity ? 2 * late->capacity : 64};
+
+    grown.at = calloc(grown.capacity, sizeof *grown.at);
+    if (grown.at == NULL)
+        return false;
+    for (size_t i = 0; i < late->capacity; i++)
+        if (late->at[i].is_used)
+            *late_class_of(t, &grown, late->at[i].id) = late->at[i];
+    free(late->at);
+    *late = grown;
+    return true;
+}
+
+static struct counts *counts_of_late(struct tallies *t, unsigned side, uint64_t id)
+{
+    struct late_classes *late = &t->late[side];
+    struct late_class *class;
+
+    if (2 * late->count >= late->capacity && !grow_late(t, late)) {
+        t->out_of_memory = true;
+        return NULL;
+    }
+    class = late_class_of(t, late, id);
+    late->count += !class->is_used;
+    class->id = id;
+    class->is_used = true;
+    return &class->counts;
+}
+
+static void add_counts(struct counts *to, const struct counts *from)
+{
+    to->same += from->same;
+    to->changed += from->changed;
+    to->only[0] += from->only[0];
+    to->only[1] += from->only[1];
+}
+
+static void settle_late(struct tallies *t, const struct diff *diff, unsigned side)
+{
+    const struct late_classes *late = &t->late[side];
+
+    for (size_t i = 0; i < late->capacity; i++) {
+        uint32_t number = late->at[i].is_used ? hprof_class_number(diff->sides[side].reader, late->at[i].id) : UINT32_MAX;
+        struct counts *to = number == UINT32_MAX ? &t->unknown : counts_of_number(t, side, number);
+
+        if (to != NULL)
+            add_counts(to, &late->at[i].counts);
+    }
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+struct counts *counts_of_class(struct tallies *t, const struct diff *diff, unsigned side, const struct entry *e)
+{
+    uint32_t number;
+
+    if (e->kind == KIND_PRIMITIVE_ARRAYS)
+        return &t->arrays[e->class_id % PRIMITIVE_TYPES];
+    if (e->kind != KIND_INSTANCES && e->kind != KIND_OBJECT_ARRAYS)
+        return NULL;
+    number = hprof_class_number(diff->sides[side].reader, e->class_id);
+    return number == UINT32_MAX ? counts_of_late(t, side, e->class_id) : counts_of_number(t, side, number);
 }
 
 /* ---- Classes with differences ------------------------------------------------------------------------------------ */
@@ -93,10 +164,7 @@ static void merge_classes(struct diff *d)
             d->classes[++kept] = d->classes[i];
             continue;
         }
-        to->same += from->same;
-        to->changed += from->changed;
-        to->only[0] += from->only[0];
-        to->only[1] += from->only[1];
+        add_counts(to, from);
         free(d->classes[i].name);
     }
     d->class_count = kept + 1;
@@ -113,6 +181,7 @@ bool tallies_finish(struct tallies *t, struct diff *diff)
 
     hprof_class_init(&class);
     for (unsigned side = 0; side < SIDES; side++) {
+        settle_late(t, diff, side);
         for (size_t i = 0; i < t->classes[side].capacity; i++) {
             if (!differs(&t->classes[side].at[i]) || hprof_class_at(diff->sides[side].reader, (uint32_t)i, &class) != 1)
                 continue;
@@ -129,6 +198,8 @@ bool tallies_finish(struct tallies *t, struct diff *diff)
 
 void tallies_free(struct tallies *t)
 {
-    for (unsigned side = 0; side < SIDES; side++)
+    for (unsigned side = 0; side < SIDES; side++) {
         free(t->classes[side].at);
+        free(t->late[side].at);
+    }
 }
