@@ -41,9 +41,7 @@ static enum run_answer compare_from(struct window windows[SIDES], const uint64_t
 
         for (unsigned side = 0; side < SIDES; side++) {
             bytes[side] = see(&windows[side], at[side] + done, n);
-            if (bytes[side] == NULL)
-                return RUNS_UNKNOWN;
-            if (windows[side].end - at[side] - done < n)
+            if (bytes[side] == NULL || windows[side].end - at[side] - done < n)
                 return RUNS_UNKNOWN;
         }
         if (memcmp(bytes[0], bytes[1], n) != 0)
@@ -91,12 +89,13 @@ static bool note_places(struct class_places *places, const struct hprof_counted 
 static uint32_t *changed_of(const struct run_pair *pair, const struct class_places *places, const struct hprof_item *item)
 {
     const struct hprof_class_count *classes = pair->counted[0].classes;
-    size_t slot = slot_of(places, item->tag, class_of(item));
+    const uint64_t class = class_of(item);
+    size_t slot = slot_of(places, item->tag, class);
 
     for (; places->slots[slot] != 0; slot = (slot + 1) & (places->capacity - 1)) {
         size_t i = places->slots[slot] - 1U;
 
-        if (classes[i].tag == item->tag && class_counted(&classes[i]) == class_of(item))
+        if (classes[i].tag == item->tag && class_counted(&classes[i]) == class)
             return &pair->changed[i];
     }
     return NULL;

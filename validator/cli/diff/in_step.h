@@ -20,7 +20,7 @@ struct run_pair {
     size_t capacity;   /* of `changed` */
 };
 
-/* Where each class of a run is among those that were counted: by tag and ID, or type. Zero but for the key, which is drawn. */
+/* Where each class of a run is among those that were counted: by tag and ID, or type. All zero except the key, which is drawn. */
 struct class_places {
     uint64_t key;
     uint32_t *slots; /* from 1; 0 for none */

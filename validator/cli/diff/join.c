@@ -206,7 +206,7 @@ static bool take_other(struct joining *j, const struct entry *e)
 {
     if (!table_take(&j->waiting, e, NULL))
         return false;
-    count_same(&j->kept, e, 1);
+    count_same(&j->kept, e);
     return true;
 }
 
@@ -267,7 +267,7 @@ static void compare_in_step(struct joining *j, const struct hprof_item items[SID
     if (is_same(j, items)) {
         struct entry e = {.kind = (uint8_t)kind_of(&items[0]), .class_id = class_of(&items[0])};
 
-        count_same(&j->kept, &e, 1);
+        count_same(&j->kept, &e);
     } else if (items[0].kind == HPROF_ITEM_RECORD || j->defines_twice) {
         for (unsigned side = 0; side < SIDES; side++) {
             struct entry e = digested_entry_of(j, side, &items[side]);

@@ -111,28 +111,26 @@ bool has_all_before(const struct kept *k, uint64_t offset)
 
 /* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
-void count_same(struct kept *k, const struct entry *e, uint32_t number)
+static void count(struct kept *k, const struct entry *e, uint32_t same, uint32_t changed)
 {
     struct counts *of_class = counts_of_class(&k->tallies, k->diff, 0, e);
 
-    k->diff->kinds[e->kind].same += number;
-    if (of_class != NULL)
-        of_class->same += number;
+    k->diff->kinds[e->kind].same += same;
+    k->diff->kinds[e->kind].changed += changed;
+    if (of_class != NULL) {
+        of_class->same += same;
+        of_class->changed += changed;
+    }
 }
 
-/* Likewise. */
-static void count_only_changed(struct kept *k, const struct entry *e, uint32_t number)
+void count_same(struct kept *k, const struct entry *e)
 {
-    struct counts *of_class = counts_of_class(&k->tallies, k->diff, 0, e);
-
-    k->diff->kinds[e->kind].changed += number;
-    if (of_class != NULL)
-        of_class->changed += number;
+    count(k, e, 1, 0);
 }
 
 void count_changed(struct kept *k, const struct entry *a, const struct entry *b)
 {
-    count_only_changed(k, a, 1);
+    count(k, a, 0, 1);
     keep_difference(k, a, b);
 }
 
@@ -153,8 +151,7 @@ void count_run(struct kept *k, const struct hprof_counted *counted, const uint32
         const struct entry e = {.kind = (uint8_t)kind_of_subrecord(some->tag), .class_id = class_counted(some)};
         const uint32_t number = changed != NULL ? changed[i] : 0;
 
-        count_same(k, &e, some->number - number);
-        count_only_changed(k, &e, number);
+        count(k, &e, some->number - number, number);
     }
 }
 

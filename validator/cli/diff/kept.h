@@ -12,7 +12,7 @@ struct stretches {
     size_t count, capacity;
 };
 
-/* Zero but for the key of the tallies, before kept_begin(). The counts and the differences go to the diff. */
+/* All zero except the key of the tallies, before kept_begin(). The counts and the differences go to the diff. */
 struct kept {
     struct diff *diff;
     struct stretches stretches[SIDES];
@@ -26,7 +26,7 @@ bool kept_begin(struct kept *kept, struct diff *diff);
 struct entry entry_of(struct kept *kept, unsigned side, const struct hprof_item *item);
 
 /* For the class of A, whichever side came last. */
-void count_same(struct kept *kept, const struct entry *e, uint32_t number);
+void count_same(struct kept *kept, const struct entry *e);
 void count_changed(struct kept *kept, const struct entry *a, const struct entry *b);
 void count_alone(struct kept *kept, const struct entry *e);
 /* Both have the same objects in the same order, and of each class this many have changed; NULL: none has. */

@@ -7,7 +7,7 @@
 
 enum { PRIMITIVE_TYPES = 12 };
 
-/* Zero but for the key, which is drawn. */
+/* All zero except the key, which is drawn. */
 struct tallies {
     struct by_class {
         struct counts *at; /* by the number of the class on this side */
