@@ -136,7 +136,6 @@ static void repair_heap(struct repair *r)
 {
     uint64_t length = get_u4(r->in.at + RECORD_LENGTH_AT);
     uint8_t tag = *r->in.at;
-    bool is_series = r->is_series;
 
     if (is_unwanted(r, RECORD_HEADER_SIZE)) {
         drop_record(r, tag, RECORD_HEADER_SIZE + length);
@@ -146,7 +145,7 @@ static void repair_heap(struct repair *r)
         stand_ins_put_segment(r);
     begin_heap(r, r->in.at);
     copy_input(r, RECORD_HEADER_SIZE);
-    if (tag == TAG_HEAP_DUMP && is_series)
+    if (tag == TAG_HEAP_DUMP && r->is_series)
         make_segment(r);
     r->heap.end = r->in.offset + length;
     if (tag == TAG_HEAP_DUMP && stand_ins_put_subrecords(r))
@@ -443,9 +442,8 @@ bool repair_copy_end(struct repair *r)
         r->result.root_gaps += r->is_series || r->heap.is_truncated;
         r->result.unread_threads = threads_count_lost(r);
     }
-    if (r->is_series && r->is_first_pass) {
+    if (r->is_series && r->is_first_pass)
         put_heap_dump_end(r);
-    }
     copy_flush(r);
     if (!r->error && ftruncate(r->to, (off_t)r->written) != 0)
         r->error = errno;
