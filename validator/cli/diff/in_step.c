@@ -5,43 +5,22 @@
 #include <string.h>
 
 #include "items.h"
+#include "run_objects.h"
 
 enum { CHUNK = 1 << 16 };
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 
-/* Some of the bytes of a run. */
-struct window {
-    struct hprof_reader *reader;
-    const uint8_t *bytes;
-    uint64_t at, end; /* their offsets in the run, */
-    uint64_t run_end; /* and that of its end */
-};
-
-/* The bytes from an offset on: at least `want`, or all. NULL if they could not be read. */
-static const uint8_t *see(struct window *w, uint64_t at, size_t want)
-{
-    if (at < w->at || at > w->end || (w->end - at < want && w->end < w->run_end)) {
-        int64_t got = hprof_bytes(w->reader, at, CHUNK, &w->bytes);
-
-        if (got <= 0)
-            return NULL;
-        w->at = at;
-        w->end = at + (uint64_t)got;
-    }
-    return w->bytes + (at - w->at);
-}
-
 /* Whether as many bytes from these offsets on are the same. */
-static enum run_answer compare_from(struct window windows[SIDES], const uint64_t at[SIDES], uint64_t size)
+static enum run_answer compare_from(struct run_objects runs[SIDES], const uint64_t at[SIDES], uint64_t size)
 {
     for (uint64_t done = 0; done < size;) {
         size_t n = size - done < CHUNK ? (size_t)(size - done) : CHUNK;
         const uint8_t *bytes[SIDES];
 
         for (unsigned side = 0; side < SIDES; side++) {
-            bytes[side] = see(&windows[side], at[side] + done, n);
-            if (bytes[side] == NULL || windows[side].end - at[side] - done < n)
+            bytes[side] = run_objects_see(&runs[side], at[side] + done, n);
+            if (bytes[side] == NULL || runs[side].to - at[side] - done < n)
                 return RUNS_UNKNOWN;
         }
         if (memcmp(bytes[0], bytes[1], n) != 0)
@@ -119,7 +98,7 @@ static bool clear_changed(struct run_pair *pair)
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 /* The objects at these offsets, which are changed to those of the next ones; `items` has that of A. */
-static enum run_answer compare_next(struct window windows[SIDES], uint64_t at[SIDES], struct hprof_item items[SIDES])
+static enum run_answer compare_next(struct run_objects runs[SIDES], uint64_t at[SIDES], struct hprof_item items[SIDES])
 {
     const uint64_t from[SIDES] = {at[0], at[1]};
     const uint8_t *bytes[SIDES];
@@ -127,12 +106,12 @@ static enum run_answer compare_next(struct window windows[SIDES], uint64_t at[SI
     bool is_seen, has_same_head;
 
     for (unsigned side = 0; side < SIDES; side++) {
-        bytes[side] = see(&windows[side], from[side], HEAD_MOST);
+        bytes[side] = run_objects_see(&runs[side], from[side], HEAD_MOST);
         if (bytes[side] == NULL)
             return RUNS_UNKNOWN;
-        left[side] = (size_t)(windows[side].end - from[side]);
+        left[side] = (size_t)(runs[side].to - from[side]);
     }
-    if (hprof_counted_object(windows[0].reader, bytes[0], left[0], &items[0]) != 1)
+    if (hprof_counted_object(runs[0].reader, bytes[0], left[0], &items[0]) != 1)
         return RUNS_UNKNOWN;
     at[0] += items[0].size;
     is_seen = items[0].size <= left[0] && items[0].size <= left[1];
@@ -141,18 +120,18 @@ static enum run_answer compare_next(struct window windows[SIDES], uint64_t at[SI
         return RUNS_SAME;
     }
     has_same_head = items[0].head <= left[1] && memcmp(bytes[0], bytes[1], (size_t)items[0].head) == 0;
-    if (!has_same_head && hprof_counted_object(windows[1].reader, bytes[1], left[1], &items[1]) != 1)
+    if (!has_same_head && hprof_counted_object(runs[1].reader, bytes[1], left[1], &items[1]) != 1)
         return RUNS_UNKNOWN;
     at[1] += items[has_same_head ? 0 : 1].size;
     if (has_same_head && !is_seen) {
-        enum run_answer answer = compare_from(windows, from, items[0].size);
+        enum run_answer answer = compare_from(runs, from, items[0].size);
 
         return answer == RUNS_DIFFER ? RUNS_CHANGED : answer;
     }
     return has_same_head || (items[0].tag == items[1].tag && items[0].id == items[1].id) ? RUNS_CHANGED : RUNS_DIFFER;
 }
 
-static enum run_answer compare_objects(struct window windows[SIDES], struct run_pair *pair, struct class_places *places)
+static enum run_answer compare_objects(struct run_objects runs[SIDES], struct run_pair *pair, struct class_places *places)
 {
     struct hprof_item items[SIDES] = {pair->runs[0], pair->runs[1]};
     uint64_t at[SIDES] = {0};
@@ -160,7 +139,7 @@ static enum run_answer compare_objects(struct window windows[SIDES], struct run_
     if (!clear_changed(pair) || !note_places(places, &pair->counted[0]))
         return RUNS_UNKNOWN;
     while (at[0] < pair->runs[0].size && at[1] < pair->runs[1].size) {
-        enum run_answer answer = compare_next(windows, at, items);
+        enum run_answer answer = compare_next(runs, at, items);
 
         if (answer == RUNS_CHANGED) {
             uint32_t *changed = changed_of(pair, places, &items[0]);
@@ -178,11 +157,11 @@ static enum run_answer compare_objects(struct window windows[SIDES], struct run_
 void compare_in_order(struct hprof_reader *const readers[SIDES], struct run_pair *pair, struct class_places *places)
 {
     const uint64_t start[SIDES] = {0};
-    struct window windows[SIDES];
+    struct run_objects runs[SIDES];
 
     for (unsigned side = 0; side < SIDES; side++)
-        windows[side] = (struct window){.reader = readers[side], .run_end = pair->runs[side].size};
-    pair->answer = pair->runs[0].size == pair->runs[1].size ? compare_from(windows, start, pair->runs[0].size) : RUNS_DIFFER;
+        run_objects_begin(&runs[side], readers[side], &pair->runs[side]);
+    pair->answer = pair->runs[0].size == pair->runs[1].size ? compare_from(runs, start, pair->runs[0].size) : RUNS_DIFFER;
     if (pair->answer == RUNS_DIFFER)
-        pair->answer = compare_objects(windows, pair, places);
+        pair->answer = compare_objects(runs, pair, places);
 }

@@ -11,21 +11,15 @@
 #include "items.h"
 #include "kept.h"
 #include "put_off.h"
+#include "run_objects.h"
 #include "runs.h"
 #include "table.h"
 
 enum { CHUNK = 1 << 20 };
 
-/* Objects that the check counted and that are read one by one: those up to `at` were handed out. */
-struct run {
-    uint64_t from, at, end;       /* offsets in the dump; all 0 for none */
-    const uint8_t *bytes;         /* some of the dump, */
-    uint64_t bytes_at, bytes_end; /* and their offsets */
-};
-
 struct joining {
     struct diff *diff;
-    struct run runs[SIDES];
+    struct run_objects runs[SIDES]; /* whose objects are read one by one */
     struct runs_ahead ahead;
     struct put_off put_off;
     bool is_at_rest; /* both dumps were read, and what is left are the runs that were put off */
@@ -56,43 +50,24 @@ static bool ran_out_of_memory(const struct joining *j)
 /* Up to CHUNK bytes of an item from a byte on, which is not its last: of the last item of the side. NULL if that failed. */
 static const uint8_t *bytes_of(struct joining *j, unsigned side, const struct hprof_item *item, uint64_t from, size_t *size)
 {
-    struct run *run = &j->runs[side];
-    const uint64_t at = item->offset + from;
-    const bool is_in_run = run->end != 0;
-    uint64_t left = compared_to(item) - from;
-    int64_t n;
+    struct run_objects *run = &j->runs[side];
+    const uint64_t left = compared_to(item) - from;
+    const uint8_t *bytes = NULL;
 
-    if (!is_in_run || at < run->bytes_at || at >= run->bytes_end || run->bytes_end - at < (left < CHUNK ? left : CHUNK)) {
-        n = hprof_bytes(j->diff->sides[side].reader, is_in_run ? at - run->from : from, CHUNK, &run->bytes);
-        if (n <= 0) {
-            fail(j, side);
-            return NULL;
-        }
-        run->bytes_at = at;
-        run->bytes_end = at + (uint64_t)n;
-    }
-    if (left > run->bytes_end - at)
-        left = run->bytes_end - at;
-    *size = (size_t)left;
-    return run->bytes + (at - run->bytes_at);
+    *size = (size_t)(left < CHUNK ? left : CHUNK);
+    if (run->end != 0)
+        bytes = run_objects_see(run, item->offset - run->offset + from, *size);
+    else if (hprof_bytes(j->diff->sides[side].reader, from, *size, &bytes) < (int64_t)*size)
+        bytes = NULL;
+    if (bytes == NULL)
+        fail(j, side);
+    return bytes;
 }
 
 /* The next object of a run. */
 static bool next_object(struct joining *j, unsigned side, struct hprof_item *item)
 {
-    struct hprof_reader *reader = j->diff->sides[side].reader;
-    struct run *run = &j->runs[side];
-    const uint8_t *bytes;
-    size_t size;
-
-    item->offset = run->at;
-    item->head = 0;
-    item->body = run->end - run->at < HEAD_MOST ? run->end - run->at : HEAD_MOST;
-    bytes = bytes_of(j, side, item, 0, &size);
-    if (bytes == NULL || hprof_counted_object(reader, bytes, size, item) != 1)
-        return fail(j, side);
-    run->at += item->size;
-    return true;
+    return run_objects_next(&j->runs[side], item) || fail(j, side);
 }
 
 static bool take_apart(struct joining *j, unsigned side, struct hprof_item *item);
@@ -133,7 +108,7 @@ static bool next_item(struct joining *j, unsigned side, struct hprof_item *item,
 /* The first object of a run. */
 static bool take_apart(struct joining *j, unsigned side, struct hprof_item *item)
 {
-    j->runs[side] = (struct run){.from = item->offset, .at = item->offset, .end = item->offset + item->size};
+    run_objects_begin(&j->runs[side], j->diff->sides[side].reader, item);
     return next_object(j, side, item);
 }
 

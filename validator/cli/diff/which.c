@@ -5,6 +5,7 @@
 
 #include "content/mix.h"
 #include "content/parallel.h"
+#include "run_objects.h"
 
 enum {
     SUB_CLASS_DUMP = 0x20,
@@ -30,6 +31,7 @@ struct sample {
 
 struct sampling {
     struct side *side;
+    struct run_objects run;
     struct sample samples[SHARED_KINDS];
     uint64_t objects, most;
     bool has_failed, is_over;
@@ -82,14 +84,30 @@ static void see_object(struct sampling *s, const struct hprof_item *item)
 
 static void see_item(struct sampling *s, const struct hprof_item *item)
 {
-    if (item->kind == HPROF_ITEM_RECORD && item->tag == TAG_UTF8) {
-        if (is_kept(&s->samples[SHARED_STRINGS], mix(item->id)))
-            keep(&s->samples[SHARED_STRINGS], mix(item->id), 0);
-    } else if (item->kind == HPROF_ITEM_SUBRECORD) {
+    if (item->kind == HPROF_ITEM_SUBRECORD) {
         if (item->tag == SUB_CLASS_DUMP || item->tag == SUB_INSTANCE_DUMP || item->tag == SUB_OBJECT_ARRAY_DUMP ||
             item->tag == SUB_PRIMITIVE_ARRAY_DUMP)
             see_object(s, item);
+    } else if (item->kind == HPROF_ITEM_RECORD && item->tag == TAG_UTF8 &&
+               is_kept(&s->samples[SHARED_STRINGS], mix(item->id))) {
+        keep(&s->samples[SHARED_STRINGS], mix(item->id), 0);
     }
+}
+
+/* The next item, or object of a run: what hprof_next() gives, in less time. */
+static int next_item(struct sampling *s, struct hprof_item *item)
+{
+    struct hprof_counted counted;
+    int result;
+
+    if (s->run.at == s->run.end) {
+        hprof_counted_init(&counted);
+        result = hprof_next_counted(s->side->reader, item, &counted);
+        if (result != 1 || item->kind != HPROF_ITEM_OBJECTS)
+            return result;
+        run_objects_begin(&s->run, s->side->reader, item);
+    }
+    return run_objects_next(&s->run, item) ? 1 : -1;
 }
 
 static void sample_side(void *context, size_t side)
@@ -99,7 +117,7 @@ static void sample_side(void *context, size_t side)
     int result = 1;
 
     hprof_item_init(&item);
-    while (s->objects < s->most && (result = hprof_next(s->side->reader, &item)) == 1)
+    while (s->objects < s->most && (result = next_item(s, &item)) == 1)
         see_item(s, &item);
     s->has_failed = result < 0;
     s->is_over = result == 0;
