@@ -19,6 +19,23 @@ static void expect_missing(void *context, uint32_t low, unsigned flags)
     left[low] = 0; /* each once */
 }
 
+static void expect_defined(uint64_t page, const uint8_t *flags)
+{
+    uint32_t lowest = 0, highest = PAGE_IDS, count = 0, found_lowest, found_highest;
+
+    while (lowest < PAGE_IDS && !(flags[lowest] & ID_DEFINED))
+        lowest++;
+    while (highest && !(flags[highest - 1] & ID_DEFINED))
+        highest--;
+    for (uint32_t low = 0; low < PAGE_IDS; low++)
+        count += (flags[low] & ID_DEFINED) != 0;
+    assert_int_equal(page_defined(page, &found_lowest, &found_highest), count);
+    if (highest) {
+        assert_int_equal(found_lowest, lowest);
+        assert_int_equal(found_highest, highest - 1);
+    }
+}
+
 static void expect_flags(const struct page_store *store, uint64_t page, const uint8_t *flags)
 {
     uint8_t *left = malloc(PAGE_IDS);
@@ -30,6 +47,7 @@ static void expect_flags(const struct page_store *store, uint64_t page, const ui
     page_sweep(page, expect_missing, left);
     for (uint32_t low = 0; low < PAGE_IDS; low++)
         assert_int_equal(left[low], 0);
+    expect_defined(page, flags);
     free(left);
 }
 
@@ -38,9 +56,10 @@ static void fill(struct page_store *store, uint32_t count)
 {
     uint8_t *flags = calloc(1, PAGE_IDS);
     uint32_t first = below(PAGE_IDS), step = below(PAGE_IDS) | 1; /* odd: so all IDs are different */
-    uint64_t page = page_of_entry((uint32_t)ID_DEFINED << PAGE_BITS | first);
+    const enum id_set_flag of_first = heads() ? ID_DEFINED : ID_REFERENCED;
+    uint64_t page = page_of_entry((uint32_t)of_first << PAGE_BITS | first);
 
-    flags[first] = ID_DEFINED;
+    flags[first] = (uint8_t)of_first;
     for (uint32_t n = 0; n < 3 * count; n++) {
         uint32_t low = (first + step * (n < count ? n : below(count))) & (PAGE_IDS - 1);
         enum id_set_flag flag = 1U << below(3);

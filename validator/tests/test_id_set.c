@@ -104,6 +104,32 @@ static void expect_sweep(const struct id_set *set, struct model *m)
     assert_int_equal(swept.count, missing);
 }
 
+static void expect_defined(const struct id_set *set, const struct model *m)
+{
+    const struct defined_ids found = id_set_defined(set);
+    struct defined_ids expected = {.count = 0};
+
+    for (unsigned i = 0; i < 8; i++) {
+        expected.by_remainder[i].lowest = UINT64_MAX;
+        expected.by_remainder[i].highest = 0;
+    }
+    for (size_t i = 0; i < MODEL_SLOTS; i++) {
+        const uint64_t id = m->slots[i].id;
+        uint64_t *lowest = &expected.by_remainder[id % 8].lowest, *highest = &expected.by_remainder[id % 8].highest;
+
+        if (!(m->slots[i].flags & ID_DEFINED))
+            continue;
+        expected.count++;
+        *lowest = *lowest < id ? *lowest : id;
+        *highest = *highest > id ? *highest : id;
+    }
+    assert_int_equal(found.count, expected.count);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_true(found.by_remainder[i].lowest == expected.by_remainder[i].lowest);
+        assert_true(found.by_remainder[i].highest == expected.by_remainder[i].highest);
+    }
+}
+
 static void step(struct id_set *set, struct recent_page near[2], uint64_t id, struct model *m)
 {
     uint64_t k = id_to_key(id, set->id_size);
@@ -137,6 +163,7 @@ static void expect_as_model(struct id_set *set, unsigned distribution)
         assert_int_equal(id_set_get(set, id), *model_at(m, id));
     }
     expect_sweep(set, m);
+    expect_defined(set, m);
     free(m);
 }
 

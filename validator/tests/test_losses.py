@@ -528,6 +528,22 @@ def test_roots_after_lost_objects_are_lost_with_them(marks: range, tmp_path: Pat
     assert (loss.status, loss.new) == (0, 0) and loss.beyond <= 20, loss
 
 
+def test_what_can_be_the_id_of_no_object_is_no_missing_object(original: Original, tmp_path: Path) -> None:
+    """9 bytes in an object move what follows them, which is no ID then. In the damaged dump no more objects count as missing than
+    were lost, and what each mark makes of the reference that it hits."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice = random.Random(seed)
+    large = [s for s in original.heap if original.data[s.at] in {INSTANCE, OBJECTS, PRIMITIVES} and s.end - s.at > 64]
+    marks = sorted(dice.randrange(s.at + 32, s.end) for s in dice.sample(large, len(original.data) >> 16))
+    loss = repair(original, [Damage(at, at, b"\r\n10000\r\n", "a mark") for at in marks], tmp_path)
+    there, kept = (
+        {one.data[s.at + 1 : s.at + 1 + one.id_size] for s in one.heap if one.data[s.at] in {CLASS, INSTANCE, OBJECTS, PRIMITIVES}}
+        for one in (original, read((tmp_path / "copy.hprof").read_bytes()))
+    )
+    missing = report_one("--profile", "auto", tmp_path / "broken.hprof")["missing_objects"]
+    assert (loss.status, loss.new) == (0, 0) and missing <= len(there - kept) + len(marks), (seed, missing, loss)
+
+
 def test_a_damaged_class_costs_no_object_but_those_at_other_damage(tmp_path: Path) -> None:
     """8 bytes before the counts of a CLASS_DUMP make them zeros: it has no fields, and no instance has the size of its class. The
     class is java.lang.String, which no stretch of the heap is without."""

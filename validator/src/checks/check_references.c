@@ -231,13 +231,40 @@ static void report_missing(void *context, uint64_t id, unsigned flags)
     report_dangling(ck, id, note_missing(ck, id, flags), flags & ID_REFERENCED ? WANTED_REFERENCE : WANTED_ELEMENT);
 }
 
-/* Where not all of the heap dump was read, and so perhaps not what names the list of the archive: only what something else names,
- * too, is certain to be missing. The log of arrays has those that recovery left out. */
+/* ---- Where not all of the heap dump was read ---- */
+
+enum { FEW = 64 /* objects: their IDs say little of those of others */ };
+
+struct missing_count {
+    struct checker *ck;
+    bool has_read_on; /* after damage */
+    struct defined_ids defined;
+};
+
+/* Whether an ID may be that of an object: it is near the classes, and objects with the same remainder are dumped, from which it
+ * is no farther than these are from each other. Where bytes were inserted or lost within references, what is there instead rarely
+ * is. */
+static bool may_be_object(const struct missing_count *m, uint64_t id)
+{
+    const struct classes *classes = &m->ck->file->classes;
+    const uint64_t lowest = m->defined.by_remainder[id % 8].lowest, highest = m->defined.by_remainder[id % 8].highest,
+                   span = highest - lowest;
+
+    if (!m->has_read_on || m->defined.count < FEW)
+        return true;
+    if (lowest > highest || (classes->highest_id && !classes_are_near(classes, id)))
+        return false;
+    return id < lowest ? lowest - id <= span : id <= highest || id - highest <= span;
+}
+
+/* Perhaps what names the list of the archive was not read: only what something else names, too, is certain to be missing. The log
+ * of arrays has those that recovery left out. */
 static void count_missing(void *context, uint64_t id, unsigned flags)
 {
-    struct checker *ck = context;
+    const struct missing_count *m = context;
+    struct checker *ck = m->ck;
 
-    if (is_lost_reference(ck->heap, id))
+    if (is_lost_reference(ck->heap, id) || !may_be_object(m, id))
         return;
     if (flags & ID_REFERENCED || (!ck->file->losses.heap.array && id_set_get(&ck->heap->archive.named, id) & NO_LIST))
         ck->run->missing[SHAPE_ANY]++;
@@ -251,6 +278,19 @@ static void count_lost(void *context, uint64_t id, uint64_t lost)
 
     ck->run->missing[SHAPE_ANY] += lost == LOST_OBJECT && flags & ID_DEFINED && flags & (ID_REFERENCED | ID_ELEMENT);
 }
+
+static void count_missing_objects(struct checker *ck)
+{
+    const struct jump first = jumps_at(&ck->file->jumps, 0);
+    struct missing_count m = {.ck = ck,
+                              .has_read_on = first.from != NO_JUMP && first.to != UINT64_MAX,
+                              .defined = id_set_defined(&ck->heap->objects)};
+
+    id_set_sweep(&ck->heap->objects, count_missing, &m);
+    keymap_each(&ck->heap->lost, count_lost, ck);
+}
+
+/* ---- All ---- */
 
 /* The class of an array's elements, by Android's static field. check_class_dump.c marks it like an element of Object[]. */
 static void report_missing_component(void *context, uint64_t id, const uint64_t first[USE_ROLES])
@@ -271,9 +311,7 @@ static void report_missing_component(void *context, uint64_t id, const uint64_t 
 void finish_objects(struct checker *ck, bool counts)
 {
     if (ck->file->losses.heap.part && counts)
-        id_set_sweep(&ck->heap->objects, count_missing, ck);
-    if (ck->file->losses.heap.part && counts)
-        keymap_each(&ck->heap->lost, count_lost, ck);
+        count_missing_objects(ck);
     if (ck->file->losses.heap.part)
         return;
     pending_uses_finish(&ck->heap->loader_uses, report_loader_use, ck); /* before what is undefined is settled */

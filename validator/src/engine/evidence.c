@@ -16,11 +16,6 @@ enum {
     DEEPEST_STACK = 1 << 20
 };
 
-bool is_near_classes(const struct file *file, uint64_t id)
-{
-    return id >= file->classes.lowest_id / 2 && id / 2 <= file->classes.highest_id;
-}
-
 static unsigned bits_of_trace(struct file *file, uint32_t serial)
 {
     return serial && keymap_get(&file->traces, serial, NULL) ? BITS_KNOWN_TRACE : 0;
@@ -32,10 +27,10 @@ static unsigned bits_of_lost_class(struct file *file, uint64_t id, uint64_t clas
 {
     unsigned bits = bits_of_trace(file, trace_serial);
 
-    if (!(file->losses.definitions & MAY_DEFINE_CLASSES) || !is_near_classes(file, class_id))
+    if (!(file->losses.definitions & MAY_DEFINE_CLASSES) || !classes_are_near(&file->classes, class_id))
         return 0;
     if (file->id_size == 8)
-        return bits || is_near_classes(file, id) ? BITS_ID_8 + bits : 0;
+        return bits || classes_are_near(&file->classes, id) ? BITS_ID_8 + bits : 0;
     return bits ? BITS_ID_4 + bits : 0;
 }
 
@@ -118,7 +113,7 @@ static unsigned bits_of_root(struct file *file, const uint8_t *p, uint64_t *last
     *last = id;
     if (!id && *p == SUB_ROOT_THREAD_OBJECT) /* a thread that was attached later */
         return !names_nothing(file, p);
-    if (!id || id == alike || (high && !is_near_classes(file, id)))
+    if (!id || id == alike || (high && !classes_are_near(&file->classes, id)))
         return 0;
     /* A static field of type object is 02, its value, and the ID of the next name: that is no frame number. */
     if (has_frame && get_u4(p + 1 + id_size + 4) + 1 > DEEPEST_STACK)
@@ -141,7 +136,7 @@ unsigned bits_of_subrecord(struct file *file, const uint8_t *p, uint64_t *last)
     case SUB_CLASS_DUMP:
         if (!read_CLASS_DUMP(&c, id_size, &class) || (knows_no_class(file) && (class.reserved1 || class.reserved2)))
             return 0; /* text has such bytes, and the number of fields in it may lead far */
-        if (!knows_no_class(file) && class.super_id && !is_near_classes(file, class.super_id))
+        if (!knows_no_class(file) && class.super_id && !classes_are_near(&file->classes, class.super_id))
             return 0; /* a field that refers to a class, with a byte 0x20 before it */
         return bits_of_class(file, class.super_id, class.class_id, class.trace_serial);
     case SUB_INSTANCE_DUMP:

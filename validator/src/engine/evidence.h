@@ -12,7 +12,4 @@ unsigned bits_of_subrecord(struct file *file, const uint8_t *p, uint64_t *last);
 /* While no class was loaded or dumped, objects say little for themselves. */
 bool knows_no_class(const struct file *file);
 
-/* Whether an ID may be that of a class or an object: it lies near those of the classes. */
-bool is_near_classes(const struct file *file, uint64_t id);
-
 #endif

@@ -53,7 +53,7 @@ static bool may_begin(const void *context, uint64_t at)
     if (!is_object_tag(s->sight.at[at]) || (at - s->first) % s->width != 0 || s->sight.size - at <= s->sight.id_size)
         return false;
     id = get_id(s->sight.at + at + 1, s->sight.id_size);
-    return is_near_classes(&s->e->file, id) && !is_dumped(s->e, s->sight.at[at], id);
+    return classes_are_near(&s->e->file.classes, id) && !is_dumped(s->e, s->sight.at[at], id);
 }
 
 /* What objects of a chain are to the heap dump so far. */

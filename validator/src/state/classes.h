@@ -97,6 +97,12 @@ static inline struct layout *classes_layout(const struct classes *c, uint32_t in
     return chunks_at(&c->layouts, index);
 }
 
+/* Whether an ID may be that of a class or an object: it lies near those of the classes. */
+static inline bool classes_are_near(const struct classes *c, uint64_t id)
+{
+    return id >= c->lowest_id / 2 && id / 2 <= c->highest_id;
+}
+
 /* The index of the layout of a class in the present heap dump, or LAYOUT_NONE. */
 uint32_t classes_find_layout(const struct classes *c, uint64_t class_id);
 

@@ -386,3 +386,52 @@ void page_sweep(uint64_t page, void (*missing)(void *context, uint32_t low, unsi
         if (t->entries[i])
             sweep_entry(&w, t->entries[i]);
 }
+
+/* ---- What is defined ---- */
+
+static uint32_t add_defined(uint32_t entry, uint32_t *lowest, uint32_t *highest)
+{
+    if (!(entry >> PAGE_BITS & ID_DEFINED))
+        return 0;
+    if (low_of(entry) < *lowest)
+        *lowest = low_of(entry);
+    if (low_of(entry) > *highest)
+        *highest = low_of(entry);
+    return 1;
+}
+
+static uint32_t defined_in_bitmaps(const struct id_bitmaps *b, uint32_t *lowest, uint32_t *highest)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < PAGE_WORDS; i++) {
+        uint32_t defined = b->pair[i].defined;
+
+        if (!defined)
+            continue;
+        if (!count)
+            *lowest = i << 5 | (uint32_t)__builtin_ctz(defined);
+        *highest = i << 5 | (31 - (uint32_t)__builtin_clz(defined));
+        count += (uint32_t)__builtin_popcount(defined);
+    }
+    return count;
+}
+
+uint32_t page_defined(uint64_t page, uint32_t *lowest, uint32_t *highest)
+{
+    const struct id_table *t;
+    uint32_t count = 0;
+
+    if (page_bitmaps(page))
+        return defined_in_bitmaps(page_bitmaps(page), lowest, highest);
+    *lowest = UINT32_MAX;
+    *highest = 0;
+    t = as_table(page);
+    if (!t)
+        for (unsigned bit = PAGE_FORM_BITS; bit < ENTRIES_END && entry_at(page, bit); bit += ENTRY_BITS)
+            count += add_defined(entry_at(page, bit), lowest, highest);
+    for (uint32_t i = 0; t && i < table_capacity[t->size]; i++)
+        if (t->entries[i])
+            count += add_defined(t->entries[i], lowest, highest);
+    return count;
+}

@@ -93,6 +93,8 @@ bool page_set(struct page_store *s, uint64_t *page, uint32_t low, enum id_set_fl
 unsigned page_get(const struct page_store *s, uint64_t page, uint32_t low);
 /* Calls `missing` for each ID that is used but not defined. */
 void page_sweep(uint64_t page, void (*missing)(void *context, uint32_t low, unsigned flags), void *context);
+/* How many IDs are defined; if any are, the lowest and the highest, by their lower bits. */
+uint32_t page_defined(uint64_t page, uint32_t *lowest, uint32_t *highest);
 /* Releases what the page has of its own. */
 void page_clear(struct page_store *s, uint64_t page);
 

@@ -262,3 +262,43 @@ void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_
 
     directory_each(&s->directory, sweep_page, &w);
 }
+
+/* ---- What is defined ---- */
+
+struct defined_of {
+    const struct id_set *set;
+    struct defined_ids ids;
+};
+
+static void widen(struct defined_ids *ids, uint64_t id)
+{
+    uint64_t *lowest = &ids->by_remainder[id % 8].lowest, *highest = &ids->by_remainder[id % 8].highest;
+
+    if (id < *lowest)
+        *lowest = id;
+    if (id > *highest)
+        *highest = id;
+}
+
+/* All IDs of a page leave the same remainder. */
+static void widen_by_page(void *context, uint64_t number, uint64_t page)
+{
+    struct defined_of *d = context;
+    uint32_t lowest, highest, count = page_defined(page, &lowest, &highest);
+
+    if (!count)
+        return;
+    widen(&d->ids, key_to_id(number << PAGE_BITS | lowest, d->set->id_size));
+    widen(&d->ids, key_to_id(number << PAGE_BITS | highest, d->set->id_size));
+    d->ids.count += count;
+}
+
+struct defined_ids id_set_defined(const struct id_set *s)
+{
+    struct defined_of d = {.set = s};
+
+    for (unsigned i = 0; i < 8; i++)
+        d.ids.by_remainder[i].lowest = UINT64_MAX;
+    directory_each(&s->directory, widen_by_page, &d);
+    return d.ids;
+}

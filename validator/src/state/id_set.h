@@ -73,6 +73,16 @@ unsigned id_set_get(struct id_set *s, uint64_t id);
 /* Calls `missing` for each ID that is used but not defined, in no particular order. */
 void id_set_sweep(const struct id_set *s, void (*missing)(void *context, uint64_t id, unsigned flags), void *context);
 
+/* How many IDs are defined, and the lowest and the highest of those with each remainder by 8: none where the lowest is above the
+ * highest. */
+struct defined_ids {
+    uint64_t count;
+    struct {
+        uint64_t lowest, highest;
+    } by_remainder[8];
+};
+struct defined_ids id_set_defined(const struct id_set *s);
+
 /* Sets a flag of an ID without any cache. Returns whether it was already set. */
 bool id_set_set(struct id_set *s, uint64_t key, enum id_set_flag flag);
 
