@@ -233,7 +233,7 @@ static void report_missing(void *context, uint64_t id, unsigned flags)
 
 /* ---- Where not all of the heap dump was read ---- */
 
-enum { FEW = 64 /* objects: their IDs say little of those of others */ };
+enum { FEW = 256 /* objects: their IDs say little of those of others */ };
 
 struct missing_count {
     struct checker *ck;
