@@ -26,7 +26,8 @@ struct suspect {
  * they say only that it ends where one begins, which often happens by chance. */
 enum { CROSSING_BITS = 24 };
 
-/* Whether instances are right: most have the size of an earlier one of their class. */
+/* Whether the next instance is right if it has the size of the last one of its class: most have. Where the class is lost, that the
+ * two agree says so. */
 enum { KNOWN_SIZES = 256 };
 struct known_sizes {
     struct {
@@ -250,19 +251,22 @@ static void look_into(struct engine *e, uint64_t heap_end, const struct jump *th
         jumps_add(&e->file.regained, (struct jump){from & NO_JUMP, 0, true, then->to, then->heap_end});
 }
 
-/* The same of an instance. */
+/* The same of an instance, which may be of the size of the last one of its class. */
 static bool is_right_instance(struct engine *e, struct known_sizes *known, const uint8_t *p, uint64_t size)
 {
     const unsigned id_size = e->file.id_size;
     const uint64_t class_id = get_id(p + 1 + OFFSET_OF(INSTANCE_DUMP, class_id, id_size), id_size);
     const size_t i = class_id / 8 % KNOWN_SIZES;
 
-    if (known->of[i].class_id != class_id || known->of[i].size != size) {
-        known->of[i].class_id = class_id;
-        known->of[i].size = size;
-        known->of[i].is_right = is_right(e, p, size);
-    }
-    return known->of[i].is_right;
+    bool right;
+
+    if (known->of[i].class_id == class_id && known->of[i].size == size)
+        return known->of[i].is_right;
+    right = is_right(e, p, size);
+    known->of[i].class_id = class_id;
+    known->of[i].size = size;
+    known->of[i].is_right = right || !knows_class_of(&e->ck, p);
+    return right;
 }
 
 /* Whether one of eight bytes is the tag of an object or a class. */
