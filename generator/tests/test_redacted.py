@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -252,3 +253,12 @@ def test_what_is_hidden_elsewhere(tmp_path: Path) -> None:
     done = check(tmp_path / "a", tmp_path / "b")
     assert (done.returncode, done.stdout) == (2, "")
     assert "compressed" in done.stderr
+
+
+def test_an_interrupt_of_the_redactor_is_silent(tmp_path: Path) -> None:
+    pipe, target = tmp_path / "pipe", tmp_path / "target"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, REDACT, pipe, target], stderr=subprocess.PIPE) as process, pipe.open("wb"):
+        process.send_signal(signal.SIGINT)  # it has opened the pipe, and waits for its end
+        _, messages = process.communicate()
+    assert (process.returncode, messages, target.exists()) == (130, b"", False)
