@@ -72,6 +72,34 @@ bool name_part(const char *file, unsigned part, char *to, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
+void name_gap(const char *file, unsigned from, unsigned to, char *text, size_t size)
+{
+    if (from == to)
+        snprintf(text, size, "%s.p%u", file, from);
+    else
+        snprintf(text, size, "%s.p%u to p%u", file, from, to);
+}
+
+/* Appends the first parts that are missing between others, in words. */
+static void describe_gap(uint64_t numbers, const char *file, char *to, size_t size, size_t used)
+{
+    char text[PATH_MAX + 32];
+    unsigned from = 0, after;
+
+    while (from < PARTS_SOUGHT && !(numbers >> from & 1))
+        from++;
+    while (from < PARTS_SOUGHT && numbers >> from & 1)
+        from++;
+    for (after = from; after < PARTS_SOUGHT && !(numbers >> after & 1);)
+        after++;
+    if (after == PARTS_SOUGHT)
+        return;
+    name_gap(without_folder(file), from, after - 1, text, sizeof text);
+    used = add(to, size, used, "; ");
+    used = add(to, size, used, text);
+    add(to, size, used, from + 1 == after ? " is not there" : " are not there");
+}
+
 /* Writes a sentence about the parts, if there are some. */
 static void describe_parts_beside(const struct parts_beside *parts, const char *file, char *to, size_t size)
 {
@@ -91,7 +119,9 @@ static void describe_parts_beside(const struct parts_beside *parts, const char *
         used = add(to, size, used, name);
     }
     if (named > PARTS_NAMED)
-        add(to, size, used, " and more");
+        used = add(to, size, used, " and more");
+    if (!parts->is_stale)
+        describe_gap(parts->numbers, file, to, size, used);
 }
 
 /* Whether a file is a part of another one, by what its summary says of it; or may be one, because it is too short to say. */

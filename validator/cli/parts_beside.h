@@ -26,6 +26,9 @@ bool belongs_to_file(const char *part, char whole[PATH_MAX]);
 /* The name of a part without its folder. False if the name is too long. */
 bool name_part(const char *file, unsigned part, char *to, size_t size);
 
+/* The names of the parts from one number to another, of which nothing is there although later parts are. */
+void name_gap(const char *file, unsigned from, unsigned to, char *text, size_t size);
+
 /* What the files beside a dump say of it. */
 struct beside {
     struct parts_beside parts;

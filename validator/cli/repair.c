@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -180,6 +181,34 @@ static void print_details(struct view *view, const struct hprof_repair_result *r
         fputs("added: HEAP_DUMP_END, which ends the heap dump\n", out);
 }
 
+/* Parts that are missing between those that are there: they were lost, or the VM was killed before it began them. */
+static void print_gaps(FILE *out, const struct parts_named *parts)
+{
+    bool is_first = true;
+
+    for (size_t i = 1; i < parts->count; i++) {
+        const char *name = parts->names[i], *before = parts->names[i - 1];
+        size_t stem = part_stem(name);
+        unsigned from, to;
+        char file[PATH_MAX], text[PATH_MAX + 32];
+
+        if (stem == 0 || stem >= sizeof file || part_stem(before) != stem || memcmp(name, before, stem) != 0)
+            continue;
+        from = (unsigned)strtoul(before + stem + 2, NULL, 10) + 1;
+        to = (unsigned)strtoul(name + stem + 2, NULL, 10);
+        if (from >= to)
+            continue;
+        memcpy(file, name, stem);
+        file[stem] = '\0';
+        name_gap(file, from, to - 1, text, sizeof text);
+        fputs(is_first ? "not there: " : ", ", out);
+        print_safely(out, text);
+        is_first = false;
+    }
+    if (!is_first)
+        putc('\n', out);
+}
+
 static void print_parts(FILE *out, const struct parts_named *parts, const struct hprof_repair_result *repair)
 {
     char size[NUMBER_SIZE];
@@ -190,6 +219,8 @@ static void print_parts(FILE *out, const struct parts_named *parts, const struct
     }
     if (parts->count > 0)
         putc('\n', out);
+    if (repair->parts_joined > 0)
+        print_gaps(out, parts);
     if (repair->parts_joined > 0 && repair->overlap > 0)
         fprintf(out, "taken once: %s at the end of FILE that a part has too\n", format_size(size, repair->overlap));
 }

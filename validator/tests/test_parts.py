@@ -308,6 +308,25 @@ def test_a_file_with_parts_is_incomplete_wherever_it_is_cut(size: int, tmp_path:
         assert run("--stats", "--allow-incomplete", "heap.hprof", cwd=tmp_path).status == 0
 
 
+@pytest.mark.parametrize(
+    ("names", "missing"),
+    [
+        (("p0", "p1"), ""),
+        (("p3", "p4"), ""),  # those before them were joined
+        (("p0", "p2"), "heap.hprof.p1 is not there"),
+        (("p5", "p11"), "heap.hprof.p6 to p10 are not there"),
+    ],
+)
+def test_a_part_that_is_missing_between_others_is_named(names: tuple[str, str], missing: str, tmp_path: Path) -> None:
+    divide(generate(tmp_path).read_bytes(), tmp_path, (f"heap.hprof.{names[0]}", f"heap.hprof.{names[1]}"))
+    rest = f"the rest is in heap.hprof.{names[0]}, heap.hprof.{names[1]}"
+    assert rest + f"; {missing}" * bool(missing) + "\n" in run("heap.hprof", cwd=tmp_path).out
+    _, text = repair(tmp_path)
+    assert [line for line in text.splitlines() if line.startswith("not there")] == [
+        f"not there: {missing.split(' is ')[0].split(' are ')[0]}"
+    ] * bool(missing)
+
+
 def test_reports_say_which_parts_there_are(tmp_path: Path) -> None:
     whole = generate(tmp_path).read_bytes()
     divide(whole, tmp_path)
