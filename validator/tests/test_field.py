@@ -267,7 +267,7 @@ def test_a_part_alone(tmp_path: Path) -> None:
     assert "the beginning is in heap.hprof\n  fix: hprof-validate --repair fixed.hprof heap.hprof\n" in done.out
     done = run("some", cwd=tmp_path)
     assert "some/heap.hprof: incomplete" in done.out and "1 file: 1 incomplete" in done.out
-    assert "the dump is in parts; the rest is in heap.hprof.p0, heap.hprof.p10\n" in done.out
+    assert "the rest is in heap.hprof.p0, heap.hprof.p10; heap.hprof.p1 to p9 are not there\n" in done.out
 
 
 def test_stale_parts_beside_a_complete_dump(tmp_path: Path) -> None:
