@@ -493,6 +493,51 @@ static void the_dump_in_an_array_is_passed_over(void **state)
     }
 }
 
+/* Records, the last of which is not of a heap dump. */
+static void put_records_beside(struct bytes *b, const struct known *k)
+{
+    size_t at;
+
+    do {
+        at = b->size;
+        put_small_record(b, k, 0);
+    } while (b->at[at] == TAG_HEAP_DUMP_END);
+}
+
+/* Two files were joined, and the heap dump record in which the first one was cut ends between records of the second one by chance.
+ * If one of them is of the heap dump of the second one, that may be all of an array. */
+static void a_dump_that_goes_on_after_the_heap_dump_record_is_another_one(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < DRAWS / 4; i++) {
+        const bool goes_on = heads();
+        struct drawn d;
+        size_t header;
+
+        begin_draw(&d);
+        header = d.b.size;
+        if (goes_on) {
+            put_header(&d.b);
+            put_records_beside(&d.b, d.known);
+        } else {
+            put_dump(&d.b, d.known, true);
+        }
+        d.search.end = d.b.size;
+        put(&d.b, 1, TAG_UTF8);
+        put_junk(&d.b, below(JUNK_MOST));
+        see(&d, heads());
+        if (goes_on) {
+            assert_found(&d, WAY_RECORD, header);
+        } else {
+            struct way way = find_way(&d.search, 0, d.b.size);
+
+            assert_int_equal(way.kind, WAY_NONE);
+            assert_true(way.in_dump && way.at == d.search.end);
+        }
+        end_draw(&d);
+    }
+}
+
 /* The same search again, where the sight had ended in the dump: it begins at one of its records. */
 static void a_search_goes_on_in_a_dump_in_an_array(void **state)
 {
@@ -672,6 +717,7 @@ int main(void)
         cmocka_unit_test(a_root_before_an_object_is_left_out),
         cmocka_unit_test(a_row_of_wrong_roots_leads_less_far),
         cmocka_unit_test(the_dump_in_an_array_is_passed_over),
+        cmocka_unit_test(a_dump_that_goes_on_after_the_heap_dump_record_is_another_one),
         cmocka_unit_test(a_search_goes_on_in_a_dump_in_an_array),
         cmocka_unit_test(a_dump_in_an_array_that_goes_on_out_of_sight_is_sought_there),
         cmocka_unit_test(a_start_leads_exactly_to_an_offset),

@@ -94,7 +94,7 @@ enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, 
         if (way.kind != WAY_SUBRECORD && here == first && is_after && ends_at_chain(e, end))
             way = (struct way){WAY_SUBRECORD, 0, false};
         if (way.kind != WAY_NONE) {
-            if (!bounded)
+            if (!bounded || way.kind == WAY_RECORD)
                 *record_end = UINT64_MAX;
             go_to(e, here + way.at); /* the window may be another one since ends_at_chain() */
             return way.kind;

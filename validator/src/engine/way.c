@@ -297,20 +297,37 @@ static bool is_header(const struct sight *s, uint64_t at)
     return s->size - at >= HEADER_SIZE && is_header_magic(s->at + at);
 }
 
-/* Passes the records of a dump in an array, from one of them on, by their lengths. False if they go on out of sight. */
-static bool pass_dump(const struct search *search, uint64_t *at)
+/* A dump in an array, or what looks like one: */
+enum passed {
+    PASSED,     /* its records end before the end of the search */
+    PASSED_ALL, /* they lead there, or out of sight */
+    GOES_ON     /* the search ends between two of them: they are in no array */
+};
+
+/* Whether a record is of those before or after a heap dump. */
+static bool is_beside_heap_dump(uint8_t tag)
+{
+    return is_record_tag(tag) && !is_heap_dump_record(tag) && tag != TAG_HEAP_DUMP_END;
+}
+
+/* Passes records, from one of them on, by their lengths. A dump in an array ends with its heap dump, or where the array does. */
+static enum passed pass_dump(const struct search *search, uint64_t *at)
 {
     const struct sight *s = search->sight;
     uint64_t end = search->end;
+    uint8_t last = TAG_HEAP_DUMP_END;
 
     while (*at < end && *at + RECORD_HEADER_SIZE <= s->size && is_record_tag(s->at[*at])) {
         uint64_t size = RECORD_HEADER_SIZE + (uint64_t)get_u4(s->at + *at + RECORD_LENGTH_AT);
 
         if (size > end - *at)
-            return true;
+            return PASSED;
+        last = s->at[*at];
         *at += size;
     }
-    return *at >= end || s->ended || *at + RECORD_HEADER_SIZE <= s->size;
+    if (*at == end)
+        return end < s->size && is_beside_heap_dump(last) && is_beside_heap_dump(s->at[end]) ? GOES_ON : PASSED_ALL;
+    return s->ended || *at + RECORD_HEADER_SIZE <= s->size ? PASSED : PASSED_ALL;
 }
 
 /* ---- The bytes that a search tries ---- */
@@ -337,7 +354,7 @@ static struct way look_for_way(struct tries *t, uint64_t from, uint64_t until)
     bool seeks_records = search->end == UINT64_MAX;
     uint64_t next, at;
 
-    if (search->in_dump && (!pass_dump(search, &from) || from == search->end))
+    if (search->in_dump && pass_dump(search, &from) != PASSED)
         return (struct way){WAY_NONE, from, true};
     for (at = from; t->left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
@@ -345,11 +362,18 @@ static struct way look_for_way(struct tries *t, uint64_t from, uint64_t until)
         if (search->may_begin && !search->may_begin(search->context, at))
             continue;
         if (!seeks_records && tag == *HEADER_MAGIC && is_header(search->sight, at)) {
+            const uint64_t header = at;
+
             at += HEADER_SIZE;
-            if (!pass_dump(search, &at) || at == search->end)
+            switch (pass_dump(search, &at)) {
+            case GOES_ON:
+                return (struct way){WAY_RECORD, header, false};
+            case PASSED_ALL:
                 return (struct way){WAY_NONE, at, true};
-            at--;
-            continue;
+            case PASSED:
+                at--;
+                continue;
+            }
         }
         if (tag == *HEADER_MAGIC && is_header(search->sight, at))
             return (struct way){WAY_RECORD, at, false};
