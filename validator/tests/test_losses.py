@@ -301,6 +301,20 @@ def test_another_dump_in_the_middle_is_not_read(original: Original, tmp_path: Pa
         assert not new, (seed, cut, new)
 
 
+@pytest.mark.parametrize("name", any_one(("sa28", "shark-jdk17", "agent8")))
+def test_another_dump_after_a_long_heap_dump_record_that_was_cut_is_not_read(name: str, tmp_path: Path) -> None:
+    """The only HEAP_DUMP ends far within the other dump, anywhere in its records."""
+    seed = random.SystemRandom().randrange(1 << 32)
+    dice, original = random.Random(seed), read(gold.read(SOURCE, name))
+    data, early = original.data, original.heap[: len(original.heap) // 3]
+    others = [other for other in (gold.read(SOURCE, name) for name in GOLD) if other != data and len(other) > len(data)]
+    for i in range(6):
+        cut = dice.choice(early).at if i % 2 else dice.randrange(early[0].at, early[-1].at)
+        (tmp_path / "joined.hprof").write_bytes(data[:cut] + dice.choice(others))
+        hint = f"another dump begins at 0x{cut:x}: two files were joined; check each by itself"
+        assert report_one(tmp_path / "joined.hprof")["hint"] == hint, (seed, cut)
+
+
 @pytest.mark.parametrize("name", any_one(("sa11", "sa17", "sa28")))
 def test_records_within_a_heap_dump_do_not_divide_it(name: str, tmp_path: Path) -> None:
     """Blocks of the file changed places: strings are within the only HEAP_DUMP, which goes on after them, in 1.0.2 as segments."""

@@ -69,6 +69,48 @@ static bool ends_at_chain(struct engine *e, uint64_t end)
     return is_whole;
 }
 
+/* A heap dump record in which the way is sought, in a file that is not compressed. */
+struct bounds {
+    struct engine *e;
+    uint64_t here, end; /* of the sight, and of the record */
+};
+
+/* Whether the records from the header of a dump on lead past the end of the heap dump record, and go on there, if the file does:
+ * two files were joined. A dump in an array ends with it. */
+static bool leads_past(const void *context, uint64_t header)
+{
+    enum { BLOCK = 4096 };
+    const struct bounds *b = context;
+    const uint64_t size = input_file_size(&b->e->in);
+    uint64_t at = b->here + header + HEADER_SIZE, first = at;
+    uint8_t block[BLOCK], last = TAG_HEAP_DUMP_END;
+    size_t n = 0;
+
+    if (at >= b->end || !may_look_again(&b->e->framing.looked_again, at, b->end - at))
+        return false;
+    while (at < size) {
+        const bool is_past = at > b->end;
+        const uint8_t *p;
+        uint64_t length;
+
+        if (at + RECORD_HEADER_SIZE > first + n) {
+            first = at;
+            n = input_read_at(&b->e->in, first, block, sizeof block);
+            if (n < RECORD_HEADER_SIZE)
+                return false;
+        }
+        p = block + (at - first);
+        length = get_u4(p + RECORD_LENGTH_AT);
+        if (!is_record_tag(*p) || length > size - at - RECORD_HEADER_SIZE)
+            return false;
+        if (is_past || at == b->end)
+            return is_past || (is_beside_heap_dump(last) && is_beside_heap_dump(*p));
+        last = *p;
+        at += RECORD_HEADER_SIZE + length;
+    }
+    return at > b->end;
+}
+
 enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, uint64_t past)
 {
     uint64_t first = e->in.offset;
@@ -79,8 +121,13 @@ enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, 
         uint64_t here = e->in.offset, end = end_from_here(e, &s, *record_end), most;
         bool bounded = end != UINT64_MAX;
         struct search search = search_in(e, &s, end);
+        const struct bounds bounds = {e, here, here + end};
         struct way way;
 
+        if (bounded && input_can_go_anywhere(&e->in)) {
+            search.leads_past = leads_past;
+            search.context = &bounds;
+        }
         if (!is_after && past >= here)
             search.past = past - here < s.size ? past - here + 1 : s.size;
         search.in_dump = in_dump && bounded;

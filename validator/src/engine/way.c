@@ -304,12 +304,6 @@ enum passed {
     GOES_ON     /* the search ends between two of them: they are in no array */
 };
 
-/* Whether a record is of those before or after a heap dump. */
-static bool is_beside_heap_dump(uint8_t tag)
-{
-    return is_record_tag(tag) && !is_heap_dump_record(tag) && tag != TAG_HEAP_DUMP_END;
-}
-
 /* Passes records, from one of them on, by their lengths. A dump in an array ends with its heap dump, or where the array does. */
 static enum passed pass_dump(const struct search *search, uint64_t *at)
 {
@@ -363,17 +357,16 @@ static struct way look_for_way(struct tries *t, uint64_t from, uint64_t until)
             continue;
         if (!seeks_records && tag == *HEADER_MAGIC && is_header(search->sight, at)) {
             const uint64_t header = at;
+            enum passed passed;
 
             at += HEADER_SIZE;
-            switch (pass_dump(search, &at)) {
-            case GOES_ON:
+            passed = pass_dump(search, &at);
+            if (passed == GOES_ON || (search->leads_past && search->leads_past(search->context, header)))
                 return (struct way){WAY_RECORD, header, false};
-            case PASSED_ALL:
+            if (passed == PASSED_ALL)
                 return (struct way){WAY_NONE, at, true};
-            case PASSED:
-                at--;
-                continue;
-            }
+            at--;
+            continue;
         }
         if (tag == *HEADER_MAGIC && is_header(search->sight, at))
             return (struct way){WAY_RECORD, at, false};

@@ -16,6 +16,8 @@ struct search {
     bool in_series;             /* of segments: no HEAP_DUMP follows */
     bool in_dump;               /* the search begins at a record of a dump in an array */
     bool (*may_begin)(const void *context, uint64_t at); /* what else must hold where a chain begins; NULL for nothing */
+    /* Whether the records from a header on are in no array, as far as the bytes out of sight say; NULL if these cannot be read. */
+    bool (*leads_past)(const void *context, uint64_t at);
     const void *context;
     uint64_t *spent; /* steps that chains of all searches took to see how far they lead; NULL where none are counted */
     uint64_t most;   /* how many these may become, so that time is linear */

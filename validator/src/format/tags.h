@@ -14,6 +14,12 @@ static inline bool is_record_tag(uint8_t tag)
     return record_tags[tag];
 }
 
+/* Of a record before or after a heap dump. */
+static inline bool is_beside_heap_dump(uint8_t tag)
+{
+    return is_record_tag(tag) && tag != TAG_HEAP_DUMP && tag != TAG_HEAP_DUMP_SEGMENT && tag != TAG_HEAP_DUMP_END;
+}
+
 static inline bool is_subrecord_tag(uint8_t tag)
 {
     return subrecord_tags[tag];
