@@ -48,6 +48,10 @@ static void show_revealed(const struct cli_options *o, const struct revealed *r)
                 format_exact(number, r->ordered_one_of));
     else
         fputs("  the order of all objects by class, and how many bits the length of each object array has\n", stderr);
+    if (r->follow)
+        fprintf(stderr,
+                "  that %s objects begin in the VM where the one before ends, and how large its headers and references are\n",
+                format_exact(number, r->follow));
     fprintf(
         stderr,
         "  lengths of arrays and texts: %s that at least 20 share, %s as means of at least 20, and %s rounded to one digit\n",

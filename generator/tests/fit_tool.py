@@ -87,6 +87,30 @@ def scrambled(dump: Dump, dice: random.Random) -> bytes:
     return bytes(out)
 
 
+def objects_of(dump: Dump) -> list[tuple[int, bool, int, int]]:
+    """ID, whether it is an array, how many references it has, and the bytes of its other values."""
+    found = []
+    for shape, _, values, tail, stop in (one for each in dump.heap for one in each):
+        name = shape.record.name
+        if name == "INSTANCE_DUMP":
+            references = sum(code == OBJECT for _, code, _ in layout(dump, values[2]) or [])
+            found.append((values[0], False, references, stop - tail - references * dump.shapes.id_size))
+        elif name == "OBJECT_ARRAY_DUMP":
+            found.append((values[0], True, values[2], 0))
+        elif name == "PRIMITIVE_ARRAY_DUMP":
+            found.append((values[0], True, 0, stop - tail))
+    return found
+
+
+def following(dump: Dump, sizes: tuple[int, int, int]) -> int:
+    """How many objects begin where the one before ends, if headers, those of arrays, and references have so many bytes."""
+    count, end = 0, -1
+    for key, is_array, references, other in objects_of(dump):
+        count += key == end
+        end = key + (sizes[is_array] + references * sizes[2] + other + 7) // 8 * 8
+    return count
+
+
 @dataclass
 class Described:
     """A class of a profile."""
@@ -109,6 +133,7 @@ class Profile:
     lengths: list[tuple[int, int, str]] = field(default_factory=list)  # of texts
     classes: dict[str, list[Described]] = field(default_factory=dict)
     numbered: dict[int, Described] = field(default_factory=dict)  # classes
+    follow: tuple[int, ...] = ()  # how many objects, and the sizes
     order: list[tuple[int, int]] = field(default_factory=list)  # classes of objects, and bits of lengths
 
 
@@ -125,6 +150,8 @@ def parsed(text: str) -> Profile:
         elif words[0] == "order":
             pairs = (word.partition(":") for word in words[1:])
             profile.order += [(int(number), int(bits or 0)) for number, _, bits in pairs]
+        elif words[0] == "follow":
+            profile.follow = tuple(map(int, words[1:]))
         elif words[0] in ("record", "sub-record"):
             profile.numbers[f"{words[0]} {words[2]}"] = int(words[1])
         elif words[0] == "text":

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from fit_tool import OBJECT, Dump, Profile, layout, parsed, read_dump, scrambled
+from fit_tool import OBJECT, Dump, Profile, following, layout, objects_of, parsed, read_dump, scrambled
 from gen_tool import SOURCE, run
 from some_cases import any_one, some
 
@@ -26,13 +26,14 @@ GOLD = sorted(index(SOURCE))
 CORPUS = sorted((SOURCE / "corpus").rglob("*.hprof"))
 LIST = set(re.findall(r'^NAME\("(.*)"\)$', (SOURCE / "generator/src/fit/jdk_names.def").read_text(), re.MULTILINE))
 SHARED = 20
+HALF = 0.5
 PARTS = 64  # of a heap
 TYPES = {4: "boolean", 5: "char", 6: "float", 7: "double", 8: "byte", 9: "short", 10: "int", 11: "long"}
 WORDS = """
     hprof-gen profile version id-size objects objects-of-unknown-classes sampled-one-of coder latin1 utf16 record sub-record trace
     stack text class super field static is null to at rest nothing unknown a class-names with dots
     instances arrays reference elements length mean
-    rounded named where order frames no loaded by an object not dumped boolean char float double byte short int long - ?
+    rounded named where order follow frames no loaded by an object not dumped boolean char float double byte short int long - ?
 """
 NAMES_OF_KINDS = re.compile(r"[A-Z][A-Z0-9_]+")
 EDGES = ("jdk17", "jdk28", "agent8", "jdk8-i386", "sa17")
@@ -242,6 +243,25 @@ def read_parts(dump: Dump, tail: int, stop: int) -> list[int]:
     return [int.from_bytes(dump.data[one.value : one.end], "big") for one in parts.statics if one.type == OBJECT]
 
 
+SIZES = {"jdk17": (12, 16, 4), "jdk28": (8, 12, 4), "jdk17-i386": (8, 12, 4), "sa17": (12, 16, 4), "agent8": None}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_in_the_heap_are_those_with_which_most_ids_are_where_the_object_before_ends(name: str, tmp_path: Path) -> None:
+    """The agent numbers its objects."""
+    profile = fit(gold(name), tmp_path)
+    dump = read_dump(gold(name))
+    assert profile is not None
+    assert dump is not None
+    found = re.findall(r"^follow (\d+) (\d+) (\d+) (\d+)$", profile, re.MULTILINE)
+    sizes = SIZES[name]
+    if sizes is None:
+        assert not found
+        assert max(following(dump, each) for each in SIZES.values() if each) < HALF * len(objects_of(dump))
+    else:
+        assert found == [tuple(map(str, (following(dump, sizes), *sizes)))]
+
+
 @pytest.mark.parametrize("name", any_one(EDGES))
 def test_the_reader_in_python_has_the_same_figures(name: str, tmp_path: Path) -> None:
     data = gold(name)
@@ -306,6 +326,9 @@ def test_what_the_profile_reveals_is_printed(tmp_path: Path) -> None:
     own = len(re.findall(r"^class \d+ class\d+(?:\[\])*$", text, re.MULTILINE))
     kept, names = (int(one.replace(",", "")) for one in found.groups())
     assert names - kept <= own
+    following = re.search(r"^follow (\d+)", text, re.MULTILINE)
+    assert following
+    assert f"that {int(following[1]):,} objects begin in the VM where the one before ends" in done.err
     assert (tmp_path / "heap.hprof").read_bytes() == gold("jdk17")
 
 

@@ -10,12 +10,13 @@ import subprocess
 import tempfile
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fit_tool import Profile, parsed
-from gen_tool import SOURCE, VALIDATOR, run
+from fit_tool import Profile, following, objects_of, parsed, read_dump
+from gen_tool import SOURCE, TOOL, VALIDATOR, run
 from some_cases import any_one, some
 
 from hprof_conformance.gold import index, read
@@ -35,11 +36,13 @@ MIDDLE = 0.12  # of half of the classes, each of both
 def profile_of(name: str) -> str:
     """Of a gold dump, or of a load."""
     if name in index(SOURCE):
-        data = read(SOURCE, name)
-        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-    else:
-        data = run("--like=hotspot-25", f"--load={name}", "--objects=1e5").out
-    return fitted(data)
+        return fitted(gold_of(name))
+    return fitted(run("--like=hotspot-25", f"--load={name}", "--objects=1e5").out)
+
+
+def gold_of(name: str) -> bytes:
+    data = read(SOURCE, name)
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
 def fitted(data: bytes) -> str:
@@ -75,6 +78,8 @@ def far_apart(one: Counter[int], other: Counter[int]) -> float:
 
 def check_counts(original: Profile, made: Profile) -> None:
     assert made.numbers == original.numbers
+    assert made.follow[1:] == original.follow[1:]
+    assert made.follow[:1] == pytest.approx(original.follow[:1], rel=0.1)
     for label, classes in original.classes.items():
         for one, other in zip(classes, made.classes[label], strict=True):
             assert (other.kind, other.objects) == (one.kind, one.objects), label
@@ -195,6 +200,73 @@ def test_the_manifest_is_true(tmp_path: Path) -> None:
     assert (tmp_path / "twin.hprof").read_bytes() == (tmp_path / "copy.hprof").read_bytes()
     for key in ("records", "sub_records", "roots", "instances", "elements", "digests", "answers", "sha256", "class_names"):
         assert ours.get(key) == copy.get(key), key
+
+
+# ---- Addresses -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("jdk17", (12, 16, 4)), ("jdk28", (8, 12, 4)), ("jdk17-i386", (8, 12, 4)), ("sa17", (12, 16, 4))]
+)
+def test_addresses_follow_sizes_as_in_the_original(name: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:
+    """Except where a class is between two objects, as it is in the original."""
+    original = read_dump(gold_of(name))
+    made = read_dump(twin(profile_of(name), tmp_path, f"--seed={SEED}"))
+    assert original
+    assert made
+    keys = [each[0] for each in objects_of(made)]
+    classes = [values[0] for each in made.heap for shape, _, values, _, _ in each if shape.record.name == "CLASS_DUMP"]
+    assert keys == sorted({*keys} - {*classes})
+    assert sum(keys[0] < each < keys[-1] for each in classes) > len(classes) * 0.9
+    assert following(made, sizes) == pytest.approx(following(original, sizes), rel=0.1)
+    assert following(made, sizes) >= len(keys) - len(classes) - 1
+
+
+def test_ids_that_are_no_addresses_are_equidistant(tmp_path: Path) -> None:
+    made = read_dump(twin(profile_of("agent8"), tmp_path))
+    assert made
+    keys = [each[0] for each in objects_of(made)]
+    assert len({after - before for before, after in pairwise(keys)}) <= 2  # a class may be between two
+
+
+SMALL_IDS = """hprof-gen profile 1
+version 1.0.2
+id-size 4
+objects {objects}
+follow 4 8 12 4
+record 99 HEAP_DUMP_SEGMENT 0x1c
+sub-record 2 CLASS_DUMP 0x20
+sub-record 4 INSTANCE_DUMP 0x21
+sub-record {arrays} PRIMITIVE_ARRAY_DUMP 0x23
+class 7 long[]
+ arrays {arrays}
+ length {arrays} {length} rounded
+class 8 java.lang.Object
+ not loaded
+class 9 class9
+ not loaded
+ super 8 java.lang.Object
+ field long -
+ instances 4
+order 9 9 9 9
+"""
+
+
+@pytest.mark.parametrize(
+    ("arrays", "length", "distance"), [(2, 100, 16), (2, 200_000_000, 16), (4, 500_000_000, 4), (12, 500_000_000, 1)]
+)
+def test_addresses_are_closer_where_ids_of_four_bytes_are_too_few(arrays: int, length: int, distance: int, tmp_path: Path) -> None:
+    """An object of 16 bytes has so many IDs; the arrays, which follow, have the rest. They are not read."""
+    (tmp_path / "a.profile").write_text(SMALL_IDS.format(objects=4 + arrays, arrays=arrays, length=length))
+    with subprocess.Popen([TOOL, "-q", "--from-profile", tmp_path / "a.profile"], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        data = process.stdout.read(300)
+        process.stdout.close()
+    assert process.returncode == 0
+    instance = re.compile(rb"\x21(.{4}).{4}(.{4})\0\0\0\x08.{8}", re.DOTALL)
+    keys = [int.from_bytes(found[1], "big") for found in instance.finditer(data)]
+    assert len(keys) == 4
+    assert min(after - before for before, after in pairwise(keys)) == distance
 
 
 # ---- Other profiles --------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ struct revealed {
     uint64_t methods, kept_methods;                    /* of frames */
     uint64_t lengths, shared_lengths, pooled, rounded; /* arrays: of a length that is kept, of a mean, of one digit */
     uint64_t objects, unknown, sampled_one_of, ordered_one_of, nowhere; /* unknown: objects of an unknown class */
-    uint64_t heap_dumps;                                                /* the last one is described */
+    uint64_t follow;     /* objects that begin where the one before ends, in the VM; 0 if it is fewer than half */
+    uint64_t heap_dumps; /* the last one is described */
 };
 
 struct fit_result {

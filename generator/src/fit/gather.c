@@ -171,6 +171,18 @@ static void see_coder(struct gathered *g)
         g->coders[*coder < CODERS ? *coder : CODERS]++;
 }
 
+/* How large it is in a VM's heap, after its references were seen. */
+static void see_size(struct gathered *g, const struct hprof_item *item, uint32_t number)
+{
+    bool is_instance = item->tag == SUB_INSTANCE_DUMP;
+    uint64_t references = is_instance                          ? g->classes[number].slots
+                          : item->tag == SUB_OBJECT_ARRAY_DUMP ? item->elements
+                                                               : 0,
+             of_references = references * g->header.id_size;
+
+    follows_see(&g->follows, item->id, !is_instance, references, item->body > of_references ? item->body - of_references : 0);
+}
+
 static void see_object(struct gathered *g, const struct hprof_item *item, int64_t *got)
 {
     uint32_t number = class_of(g, item);
@@ -191,6 +203,8 @@ static void see_object(struct gathered *g, const struct hprof_item *item, int64_
         if (item->tag == SUB_OBJECT_ARRAY_DUMP)
             *got = references_of_elements(g, item, number, see_reference);
     }
+    if (number != CLASS_UNKNOWN)
+        see_size(g, item, number);
     g->objects++;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "fit/fit.h"
+#include "fit/follows.h"
 #include "fit/hubs.h"
 #include "fit/order.h"
 #include "fit/sample.h"
@@ -66,6 +67,7 @@ struct gathered {
     struct sample sample;
     struct order class_order;
     struct hubs hubs;
+    struct follows follows;
     uint64_t positions; /* objects in the heap dump */
     struct tally tally;
     bool has_dotted_names; /* java.lang.Object[] */

@@ -307,6 +307,18 @@ static void put_records(struct writing *w)
     put_lengths(w, "text", TALLY_TEXT, 0);
 }
 
+/* Only if most do: others are by chance. */
+static void put_follows(struct writing *w)
+{
+    struct heap_sizes sizes;
+    uint64_t count = follows_most(&w->g->follows, &sizes);
+
+    w->revealed->follow = count > w->g->objects / 2 ? count : 0;
+    if (w->revealed->follow)
+        fprintf(w->out, "follow %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", count, sizes.header, sizes.array_header,
+                sizes.reference);
+}
+
 static void put_head(struct writing *w)
 {
     const struct gathered *g = w->g;
@@ -324,6 +336,7 @@ static void put_head(struct writing *w)
     fprintf(w->out, "sampled-one-of %" PRIu64 "\n", UINT64_C(1) << g->sample.shift);
     if (g->string_class != CLASS_UNKNOWN && (g->coders[0] || g->coders[1] || g->coders[CODERS]))
         fprintf(w->out, "coder %" PRIu64 " latin1 %" PRIu64 " utf16\n", g->coders[0], g->coders[1]);
+    put_follows(w);
 }
 
 bool profile_write(struct gathered *g, FILE *out, struct revealed *revealed)

@@ -63,12 +63,18 @@ struct profile_object {
 
 enum { PROFILE_TAGS = 256 };
 
+/* Bytes in the heap of the original; header is 0 if its IDs do not tell. */
+struct profile_sizes {
+    unsigned header, array_header, reference;
+};
+
 struct heap_profile {
     char *text;
     enum version version;
     unsigned id_size;
     uint64_t objects, unknown;
     uint64_t latin1, utf16;
+    struct profile_sizes sizes;
     bool has_dotted_names; /* of classes */
     uint64_t records[PROFILE_TAGS], subrecords[PROFILE_TAGS];
     uint8_t record_order[PROFILE_TAGS], order[PROFILE_TAGS]; /* of records and sub-records */

@@ -179,6 +179,20 @@ static bool read_coder(struct reading *r)
            (line_word(&r->line, "utf16") || line_wrong(&r->line, "utf16 was expected")) && line_is_end(&r->line);
 }
 
+static bool read_follows(struct reading *r)
+{
+    enum { HEADER_MOST = 64 };
+    uint64_t count, header, array_header, reference;
+
+    if (!line_number(&r->line, COUNT_MOST, &count) || !line_number(&r->line, HEADER_MOST, &header) ||
+        !line_number(&r->line, HEADER_MOST, &array_header) || !line_number(&r->line, 8, &reference))
+        return false;
+    if (!header || (reference != 4 && reference != 8))
+        return line_wrong(&r->line, "objects have a header, and references 4 or 8 bytes");
+    r->p->sizes = (struct profile_sizes){(unsigned)header, (unsigned)array_header, (unsigned)reference};
+    return line_is_end(&r->line);
+}
+
 static bool read_order(struct reading *r)
 {
     while (*r->line.at) {
@@ -223,6 +237,8 @@ static bool read_outer(struct reading *r)
         return p->has_dotted_names = true;
     if (line_word(&r->line, "coder"))
         return read_coder(r);
+    if (line_word(&r->line, "follow"))
+        return read_follows(r);
     if (line_word(&r->line, "record"))
         return read_record(r, false);
     if (line_word(&r->line, "sub-record"))

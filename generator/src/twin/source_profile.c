@@ -8,7 +8,6 @@
 #include "twin/twin_parts.h"
 
 #define TIMESTAMP UINT64_C(1767225600000) /* 2026-01-01: the same options give the same dump */
-enum { SPARE_IDS = 16 };
 
 static char sentence[PROFILE_FAILURE_SIZE];
 
@@ -90,6 +89,7 @@ static void free_source(struct source *source)
 {
     struct twin *t = (struct twin *)source;
 
+    addresses_free(&t->addresses);
     graph_free(t->graph);
     texts_free(&t->texts);
     profile_free(&t->p);
@@ -101,17 +101,10 @@ static void free_source(struct source *source)
 
 /* ---- Construction ---- */
 
-static bool lay_out_ids(struct twin *t, uint64_t objects, const char **failure)
+static bool has_numbers(const struct twin *t, uint64_t objects, const char **failure)
 {
-    uint64_t all = objects + t->p.class_count + SPARE_IDS, limit;
-
-    t->object_base = t->p.id_size == 8 ? UINT64_C(0x700000000) : 0x2000;
-    t->object_stride = t->p.id_size == 8 ? 16 : 8;
-    limit = t->p.id_size == 8 ? UINT64_MAX : UINT32_MAX;
-    while (t->object_stride > 1 && all > (limit - t->object_base) / t->object_stride)
-        t->object_stride /= 2;
-    if (objects <= GRAPH_OBJECTS_MOST && all <= (limit - t->object_base) / t->object_stride &&
-        t->frames < (t->p.id_size == 8 ? UINT64_MAX : UINT32_MAX) && t->stacks + t->dummies < UINT32_MAX)
+    if (objects <= GRAPH_OBJECTS_MOST && t->frames < (t->p.id_size == 8 ? UINT64_MAX : UINT32_MAX) &&
+        t->stacks + t->dummies < UINT32_MAX)
         return true;
     *failure = "the profile has more objects, frames or stacks than a twin can have";
     return false;
@@ -177,9 +170,9 @@ struct source *source_profile_new(int fd, uint64_t objects, uint64_t seed, const
     t->dummies = count_of(&t->p, t->p.traces);
     t->frames = t->p.records[TAG_FRAME];
     objects = objects && t->p.objects > t->p.unknown ? objects : t->p.objects - t->p.unknown;
-    if (!*failure && lay_out_ids(t, objects, failure) && texts_make(&t->texts, &t->p, t->first_class) && allocate(t))
+    if (!*failure && has_numbers(t, objects, failure) && texts_make(&t->texts, &t->p, t->first_class) && allocate(t))
         t->graph = graph_new(&t->p, objects, seed);
-    if (!t->graph) {
+    if (!t->graph || !addresses_lay_out(&t->addresses, &t->p, t->first_class, t->graph, failure)) {
         free_source(&t->source);
         return NULL;
     }

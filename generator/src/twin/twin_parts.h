@@ -5,6 +5,7 @@
 #include "stream/encode.h"
 #include "stream/random.h"
 #include "stream/source.h"
+#include "twin/addresses.h"
 #include "twin/graph.h"
 #include "twin/texts.h"
 
@@ -16,14 +17,14 @@ struct twin {
     struct graph *graph;
     struct texts texts;
     uint64_t key;
-    uint64_t object_base, object_stride; /* of classes, then objects */
-    uint32_t first_class;                /* index of the first after those of primitive arrays */
-    uint64_t stacks, dummies, frames;    /* traces with and without a thread; frames */
-    uint64_t threads;                    /* objects of class Thread */
-    uint8_t *room;                       /* PIECE, or the longest instance or class, and FIELDS_MOST */
-    uint8_t *block;                      /* elements of primitive arrays */
-    uint64_t *arrays;                    /* by class: given so far */
-    uint64_t strings, utf16;             /* given so far: Strings, those of them that are UTF-16 */
+    struct addresses addresses;
+    uint32_t first_class;             /* index of the first after those of primitive arrays */
+    uint64_t stacks, dummies, frames; /* traces with and without a thread; frames */
+    uint64_t threads;                 /* objects of class Thread */
+    uint8_t *room;                    /* PIECE, or the longest instance or class, and FIELDS_MOST */
+    uint8_t *block;                   /* elements of primitive arrays */
+    uint64_t *arrays;                 /* by class: given so far */
+    uint64_t strings, utf16;          /* given so far: Strings, those of them that are UTF-16 */
     struct stage *to;
     const bool *stop;
     bool had_frames, had_traces;            /* in this run so far */
@@ -34,12 +35,12 @@ struct twin {
 
 static inline uint64_t class_id(const struct twin *t, int64_t class)
 {
-    return class < (int64_t)t->first_class ? 0 : t->object_base + (uint64_t)(class - t->first_class) * t->object_stride;
+    return class < (int64_t)t->first_class ? 0 : address_of(&t->addresses, (uint64_t)(class - t->first_class));
 }
 
 static inline uint64_t object_id(const struct twin *t, uint64_t object)
 {
-    return t->object_base + (t->p.class_count - t->first_class + object) * t->object_stride;
+    return address_of(&t->addresses, t->p.class_count - t->first_class + object);
 }
 
 static inline uint64_t id_of_target(const struct twin *t, struct graph_target target)
