@@ -5,6 +5,7 @@ Runs where HPROF_VISUALVM names its jar and HPROF_JDK a JDK: `ci/test` sees to b
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import os
@@ -12,7 +13,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from gen_tool import SOURCE
 from some_cases import some
+
+from hprof_conformance import gold
 
 GEN = os.environ["HPROF_GEN"]
 JAR, JDK = os.environ.get("HPROF_VISUALVM", ""), os.environ.get("HPROF_JDK", "")
@@ -94,6 +98,24 @@ def test_a_dump_with_stand_ins_is_read(like: str, share: float, classes: Path, t
         [os.environ["HPROF_VALIDATE"], "--format", "json", "--repair", fixed, dump], check=True, capture_output=True, text=True
     )
     assert sum(read(fixed, classes).values()) == json.loads(done.stdout)["kept"]["objects"] > 1000
+
+
+def properties_of(dump: Path, classes: Path) -> str:
+    java: list[str | Path] = [f"{JDK}/bin/java", "-cp", f"{JAR}:{classes}", "OpenHeap", dump]
+    return subprocess.run(java, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", some(["jdk11", "jdk17", "jdk21", "jdk25", "jdk28"]))
+def test_twins_are_opened(name: str, classes: Path, tmp_path: Path) -> None:
+    """The properties of the system, too, which are a map without a table by chance."""
+    data = gold.read(SOURCE, name)
+    (tmp_path / "real.hprof").write_bytes(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    subprocess.run([GEN, "-q", "--fit", tmp_path / "real.hprof", "-o", tmp_path / "profile"], check=True)
+    count, live, _ = properties_of(tmp_path / "real.hprof", classes).split()
+    for seed in range(1, 9):
+        twin = tmp_path / f"twin{seed}.hprof"
+        subprocess.run([GEN, "-q", "--from-profile", tmp_path / "profile", "--seed", str(seed), "-o", twin], check=True)
+        assert properties_of(twin, classes).split()[:2] == [count, live], seed
 
 
 # ---- How much memory it needs ------------------------------------------------------------------------------------------

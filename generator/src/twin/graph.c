@@ -24,14 +24,14 @@ static uint64_t near_object(struct graph *g, uint32_t slot)
     return g->pending_next < g->pending_count ? g->pending[g->pending_next++] : NOTHING;
 }
 
-struct graph_target graph_reference(struct graph *g, uint32_t slot)
+static struct graph_target draw_reference(struct graph *g, uint32_t slot, bool may_be_null)
 {
     const struct profile_slot *s = &g->p->slots[slot];
     uint64_t *set = &g->slots_left[2 * slot], *nulls = set + 1, object = near_object(g, slot);
 
     if (object != NOTHING)
         return (struct graph_target){TARGET_OBJECT, object};
-    if (draw_below(&g->draws, *set + *nulls) < *nulls || *set == 0) {
+    if (*set == 0 || (draw_below(&g->draws, *set + *nulls) < *nulls && may_be_null)) {
         *nulls -= *nulls > 0;
         return (struct graph_target){TARGET_NULL, 0};
     }
@@ -44,6 +44,20 @@ struct graph_target graph_reference(struct graph *g, uint32_t slot)
         return graph_a_class(g);
     object = graph_find_object(g, s);
     return object == NOTHING ? (struct graph_target){TARGET_NULL, 0} : (struct graph_target){TARGET_OBJECT, object};
+}
+
+struct graph_target graph_reference(struct graph *g, uint32_t slot)
+{
+    const struct system_properties *s = &g->properties;
+    uint64_t here = g->at - 1;
+    bool is_table = here == s->map && slot == s->table_slot;
+    struct graph_target target = draw_reference(g, slot, !is_table);
+
+    if (target.kind == TARGET_OBJECT && is_table)
+        target.number = s->table;
+    if (target.kind == TARGET_OBJECT && here == s->object && slot == s->map_slot)
+        target.number = s->map;
+    return target;
 }
 
 /* ---- Passes ---- */
@@ -131,6 +145,7 @@ struct graph *graph_new(const struct heap_profile *p, uint64_t objects, uint64_t
     }
     graph_prepare_near(g);
     graph_prepare_far(g);
+    graph_prepare_system(g);
     return g;
 }
 

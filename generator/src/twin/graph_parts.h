@@ -65,6 +65,11 @@ struct blocks {
     bool lack; /* memory ran out */
 };
 
+/* What java.lang.System.props names, its map, and the table of that; slots are those of the references. NOTHING if it has none. */
+struct system_properties {
+    uint32_t object, map_slot, map, table_slot, table;
+};
+
 struct graph {
     const struct heap_profile *p;
     struct blocks blocks;
@@ -83,6 +88,7 @@ struct graph {
     struct fenwick stubs;         /* of members: what they lack */
     struct fenwick rest;          /* of classes: references from the rest of targets that are left */
     struct graph_target *statics; /* by slot */
+    struct system_properties properties;
     struct draws draws;
     uint64_t at;               /* the present object plus 1 */
     uint32_t pending[PENDING]; /* near objects that elements of the present array name */
@@ -144,5 +150,9 @@ uint64_t graph_find_object(struct graph *g, const struct profile_slot *s);
 struct graph_target graph_a_class(struct graph *g);
 void graph_begin_far(struct graph *g);
 void graph_prepare_far(struct graph *g);
+
+/* ---- graph_system.c ---- */
+
+void graph_prepare_system(struct graph *g);
 
 #endif
