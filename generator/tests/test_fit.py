@@ -312,6 +312,22 @@ def test_a_part_of_the_objects(tmp_path: Path) -> None:
     assert compared > 20
 
 
+def test_what_few_name_is_known_of_a_part_of_the_objects(tmp_path: Path) -> None:
+    """The targets of static fields, and of a class with a few instances. In a sample of IDs there is one in many."""
+    done = run("--like=hotspot", "--objects=1e6", "-o", tmp_path / "large.hprof")
+    assert done.status == 0
+    done = run("-q", "--fit", tmp_path / "large.hprof")
+    text = done.out.decode()
+    assert parsed(text).numbers["sampled-one-of"] > 1
+    statics = re.findall(r"^ is (\d+) null (\d+)\n(  to)?", text, re.MULTILINE)
+    assert len([one for one in statics if one[0] == "1"]) > 100
+    assert all(to for named, _, to in statics if named == "1")
+    few = re.findall(r"^ instances [1-4]\n((?: reference .*\n(?:  .*\n)*)*)", text, re.MULTILINE)
+    references = [one for each in few for one in re.findall(r"^ reference ([1-9]\d*) null .*\n(  to)?", each, re.MULTILINE)]
+    assert len(references) > 100
+    assert all(to for _, to in references)
+
+
 # ---- The tool --------------------------------------------------------------------------------------------------------
 
 

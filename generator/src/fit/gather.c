@@ -9,98 +9,6 @@
 #include "fit/jdk_names.h"
 #include "format/format.h"
 
-static bool is_object(uint8_t tag)
-{
-    return tag == SUB_INSTANCE_DUMP || tag == SUB_OBJECT_ARRAY_DUMP || tag == SUB_PRIMITIVE_ARRAY_DUMP ||
-           tag == SUB_PRIMITIVE_ARRAY_NODATA;
-}
-
-static uint32_t class_with(const struct gathered *g, uint64_t class_id)
-{
-    uint32_t number = hprof_class_number(g->reader, class_id);
-
-    return number < CLASS_UNKNOWN - FIRST_CLASS ? number + FIRST_CLASS : CLASS_UNKNOWN;
-}
-
-static bool is_primitive_array(uint8_t tag)
-{
-    return tag == SUB_PRIMITIVE_ARRAY_DUMP || tag == SUB_PRIMITIVE_ARRAY_NODATA;
-}
-
-static uint32_t class_of(const struct gathered *g, const struct hprof_item *item)
-{
-    return is_primitive_array(item->tag) ? (uint32_t)item->element_type - FIRST_PRIMITIVE : class_with(g, item->class_id);
-}
-
-/* ---- The first reading: objects, and texts ---- */
-
-static void count_reference(struct gathered *g, uint32_t slot, uint64_t id)
-{
-    (void)slot;
-    if (id)
-        hubs_count(&g->hubs, id);
-}
-
-/* So many classes. */
-static bool make_room(struct gathered *g, uint32_t count)
-{
-    uint32_t wanted = count > 2 * g->class_count ? count : 2 * g->class_count;
-    struct gathered_class *grown;
-
-    if (count <= g->class_count)
-        return true;
-    grown = realloc(g->classes, wanted * sizeof *grown);
-    g->no_memory |= !grown;
-    if (!grown)
-        return false;
-    memset(grown + g->class_count, 0, (wanted - g->class_count) * sizeof *grown);
-    g->classes = grown;
-    g->class_count = wanted;
-    return true;
-}
-
-static bool add_object(struct gathered *g, const struct hprof_item *item, uint64_t position)
-{
-    if (!sample_selects(&g->sample, item->id))
-        return true;
-    if (is_primitive_array(item->tag))
-        return sample_add(&g->sample, item->id, position, 0, (uint32_t)item->element_type - FIRST_PRIMITIVE);
-    return sample_add(&g->sample, item->id, position, item->class_id, CLASS_UNKNOWN);
-}
-
-/* Those of an instance as far as its class is known, which in HotSpot's dumps precedes it. Below 0: reading failed. */
-static int64_t count_references(struct gathered *g, const struct hprof_item *item)
-{
-    uint32_t number = is_primitive_array(item->tag) ? CLASS_UNKNOWN : class_of(g, item);
-
-    if (number == CLASS_UNKNOWN || !make_room(g, number + 1))
-        return 0;
-    if (item->tag == SUB_OBJECT_ARRAY_DUMP)
-        return references_of_elements(g, item, number, count_reference);
-    return references_of_instance(g, item, number, count_reference);
-}
-
-static void find_objects(struct gathered *g, const struct hprof_item *item, uint64_t *position, int64_t *got)
-{
-    if (item->kind == HPROF_ITEM_RECORD) {
-        if (item->tag == TAG_UTF8)
-            tally_add(&g->tally, TALLY_TEXT, 0, (uint32_t)item->body, 1);
-        return;
-    }
-    if (item->heap_dump != g->heap_dumps) {
-        g->heap_dumps = item->heap_dump;
-        *position = 0;
-        sample_clear(&g->sample);
-        hubs_clear(&g->hubs);
-    }
-    if (item->tag == SUB_CLASS_DUMP) {
-        g->no_memory |= !sample_add(&g->sample, item->id, NO_POSITION, 0, CLASS_OF_CLASSES);
-    } else if (is_object(item->tag)) {
-        g->no_memory |= !add_object(g, item, (*position)++);
-        *got = count_references(g, item);
-    }
-}
-
 /* ---- The second reading ---- */
 
 /* How far a position is from another. */
@@ -115,7 +23,13 @@ static void name_hub(struct gathered *g, uint32_t slot, uint32_t number, uint64_
     uint32_t part = position == NO_POSITION ? HUB_PARTS : (uint32_t)(position * HUB_PARTS / g->positions);
 
     hub->references += hub->references < UINT32_MAX;
-    tally_add(&g->tally, TALLY_HUB, slot, number << HUB_SHIFT | part, 1);
+    if (!hub->is_found) {
+        tally_add(&g->tally, TALLY_HUB, slot, number << HUB_SHIFT | part, 1);
+        return;
+    }
+    tally_add(&g->tally, TALLY_TARGET, slot, hub->class, 1);
+    if (hub->position != NO_POSITION && position != NO_POSITION)
+        tally_add(&g->tally, TALLY_DISTANCE, slot, distance_between(position, hub->position), 1);
 }
 
 /* A sampled object counts for one in `each` objects: itself, and those that were not sampled. */
@@ -355,7 +269,7 @@ static int64_t read_once(struct gathered *g, bool is_first, char *failure, size_
         }
         got = 0;
         if (is_first)
-            find_objects(g, &item, &position, &got);
+            gathered_find(g, &item, &position, &got);
         else
             got = see(g, &item);
         if (got < 0)

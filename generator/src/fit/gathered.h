@@ -10,6 +10,7 @@
 #include "fit/order.h"
 #include "fit/sample.h"
 #include "fit/tally.h"
+#include "format/format.h"
 
 /* Classes have the numbers of the reader, after those of primitive arrays, which no dump need name. */
 enum { FIRST_CLASS = 8, FIRST_PRIMITIVE = 4, CLASS_NONE = (1 << 29) - 2 /* of a frame without a class */ };
@@ -104,6 +105,34 @@ static inline uint32_t degree_least(uint32_t bucket)
 {
     return bucket <= DEGREES_EXACT + 1 ? bucket : UINT32_C(1) << (bucket - DEGREES_EXACT + 2);
 }
+
+static inline bool is_object(uint8_t tag)
+{
+    return tag == SUB_INSTANCE_DUMP || tag == SUB_OBJECT_ARRAY_DUMP || tag == SUB_PRIMITIVE_ARRAY_DUMP ||
+           tag == SUB_PRIMITIVE_ARRAY_NODATA;
+}
+
+static inline uint32_t class_with(const struct gathered *g, uint64_t class_id)
+{
+    uint32_t number = hprof_class_number(g->reader, class_id);
+
+    return number < CLASS_UNKNOWN - FIRST_CLASS ? number + FIRST_CLASS : CLASS_UNKNOWN;
+}
+
+static inline bool is_primitive_array(uint8_t tag)
+{
+    return tag == SUB_PRIMITIVE_ARRAY_DUMP || tag == SUB_PRIMITIVE_ARRAY_NODATA;
+}
+
+static inline uint32_t class_of(const struct gathered *g, const struct hprof_item *item)
+{
+    return is_primitive_array(item->tag) ? (uint32_t)item->element_type - FIRST_PRIMITIVE : class_with(g, item->class_id);
+}
+
+/* ---- find.c ---- */
+
+/* An item of the first reading. *position: of the next object in its heap dump. *got is below 0 if reading failed. */
+void gathered_find(struct gathered *g, const struct hprof_item *item, uint64_t *position, int64_t *got);
 
 /* ---- gather.c ---- */
 

@@ -1,6 +1,8 @@
-/* Hubs: objects that very many references name. They are few, and a sample of IDs would have one of them or not by chance, so each
- * is counted. The first reading counts references by a hash of the ID; where many meet, the second reading counts by ID. How far a
- * hub is from what names it is known when the dump ends, from the part of the heap where each reference was. */
+/* Hubs: objects that very many references name, and those that are named as such: by static fields, and by the first instances of
+ * each class, so that also of a class with one instance it is known what that names. They are few, and a sample of IDs would have
+ * one of them or not by chance, so each is counted. The first reading counts references by a hash of the ID; where many meet, the
+ * second reading counts by ID. How far a hub is from what names it before it comes is known when the dump ends, from the part of
+ * the heap where each reference was. */
 #ifndef HPROF_GEN_HUBS_H
 #define HPROF_GEN_HUBS_H
 
@@ -35,6 +37,8 @@ void hubs_clear(struct hubs *h);
 
 /* In the first reading. */
 void hubs_count(struct hubs *h, uint64_t id);
+/* The object is a hub, however many references name it, as long as there is room. */
+void hubs_name(struct hubs *h, uint64_t id);
 /* After the first reading. */
 void hubs_decide(struct hubs *h);
 /* The number of a hub; HUB_NONE if the ID is that of no hub. */
