@@ -1,3 +1,3 @@
 """The conformance matrix: readers of HPROF dumps against the truth, producers against the specification."""
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"

@@ -498,3 +498,15 @@ def test_prose_has_short_lines(name: str) -> None:
     lines = [line for line in prose.split("\n") if not line.startswith((*wide, "    ", "- <a id="))]
     assert len(lines) > 20
     assert [line for line in lines if len(line) > 132] == []
+
+
+def test_there_is_one_version_number() -> None:
+    """The library and its tools, the packages of Python and the newest entry of the changes."""
+    places = {
+        "validator/include/hprof/hprof.h": r'^#define HPROF_VERSION "(.*)"$',
+        "generator/python/hprof_corpus/__init__.py": r'^__version__ = "(.*)"$',
+        "conformance/hprof_conformance/__init__.py": r'^__version__ = "(.*)"$',
+        "CHANGELOG.md": r"^## ([0-9.]+), ",
+    }
+    found = {name: re.findall(pattern, (ROOT / name).read_text(), re.MULTILINE)[:1] for name, pattern in places.items()}
+    assert len(set(map(tuple, found.values()))) == 1 and all(found.values()), found
