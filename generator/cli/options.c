@@ -11,6 +11,7 @@
 #include "nearest.h"
 #include "option_table.h"
 #include "option_values.h"
+#include "processors.h"
 
 static bool say_no_memory(bool *no_memory)
 {
@@ -322,6 +323,7 @@ static bool take_option(struct cli_options *o, int id, const char *text, bool *n
         if (!read_count(id, text, 1, 9, "a level from 1 (fast) to 9 (small)", &value))
             return false;
         o->request.gzip_level = (int)value;
+        o->request.threads = processor_count();
         return true;
     default: /* the mistake has been reported */
         return false;

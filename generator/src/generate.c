@@ -157,9 +157,9 @@ static bool add_hash(struct chain *c, struct bytes_hash **hash, uint64_t *size, 
     return *hash;
 }
 
-static bool add_gzip(struct chain *c, struct bytes_gzip **gzip, int level, struct gzip_hook *hook)
+static bool add_gzip(struct chain *c, struct bytes_gzip **gzip, int level, struct gzip_hook *hook, unsigned threads)
 {
-    *gzip = bytes_gzip_new(c->first, level, hook);
+    *gzip = bytes_gzip_new(c->first, level, hook, threads);
     if (*gzip)
         c->first = bytes_gzip_bytes(*gzip);
     return *gzip;
@@ -192,9 +192,9 @@ static bool build_chain(struct chain *c, struct run *r, int rule)
     }
     if (r->request->census && out->gzip_level && !add_hash(c, &c->file_hash, &out->truth.file_bytes, out->truth.file_sha256))
         return false;
-    if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, hook))
+    if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, hook, r->request->threads))
         return false;
-    if (nested && !add_gzip(c, &c->inner_gzip, out->gzip_level, NULL))
+    if (nested && !add_gzip(c, &c->inner_gzip, out->gzip_level, NULL, 1))
         return false;
     return add_damage(c, r);
 }
@@ -236,7 +236,7 @@ static enum generate_status open_parts(struct run *r)
             return GENERATE_FAILED;
         if (r->request->census && !add_hash(c, &c->file_hash, &part->bytes, part->sha256))
             return GENERATE_NO_MEMORY;
-        if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, NULL))
+        if (out->gzip_level && !add_gzip(c, &c->gzip, out->gzip_level, NULL, r->request->threads))
             return GENERATE_NO_MEMORY;
         damage_file_to(out->damage, i, c->first);
     }

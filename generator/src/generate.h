@@ -24,10 +24,11 @@ struct generate_request {
     /* Opens the file of a part of the dump: FILE.p<number - 1>. NULL if it cannot be opened, and the context knows why. */
     struct bytes *(*open_part)(void *context, unsigned number);
     void *context;
-    int gzip_level; /* 1 to 9; 0 for none */
-    bool census;    /* all of `truth` except digests is wanted; else only bytes and faults */
-    bool digests;   /* truth.digests are wanted; not with `violate` */
-    bool answers;   /* truth.answers are wanted; not with `violate` */
+    int gzip_level;   /* 1 to 9; 0 for none */
+    unsigned threads; /* that compress; 0 for one */
+    bool census;      /* all of `truth` except digests is wanted; else only bytes and faults */
+    bool digests;     /* truth.digests are wanted; not with `violate` */
+    bool answers;     /* truth.answers are wanted; not with `violate` */
 };
 
 /* The values are exit statuses. */

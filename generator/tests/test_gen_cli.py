@@ -568,6 +568,17 @@ def test_gzip_is_hotspots() -> None:
     assert len(dump("--gz=9", objects=60000)) < len(dump("--gz=1", objects=60000)) < len(plain)
 
 
+def test_a_compressed_file_is_the_same_on_one_processor_and_on_all() -> None:
+    """With damage to its members, too, which are numbered."""
+    one = min(os.sched_getaffinity(0))
+    for args in (["--gz=1"], ["--gz=6", "--damage=gz-lose-member@0.6"], ["--gz=1", "--damage=gz-cut@0.5"]):
+        command = ["--like=hotspot", "--objects=400000", *args]
+        done = [run(*command), run(*command, preexec_fn=lambda: os.sched_setaffinity(0, {one}))]
+        assert [(each.status, each.err) for each in done] == [(0, "")] * 2
+        assert len(done[0].out) > 1 << 20
+        assert done[0].out == done[1].out, args
+
+
 def test_what_is_compressed_for_a_violation_is_laid_out_as_with_gz(tmp_path: Path) -> None:
     """SA has other segments then."""
     segments = [
@@ -594,7 +605,7 @@ def test_memory_that_runs_out(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(IS_SLOW, reason="memory of a sanitizer's own; minutes to count lines")
 @pytest.mark.parametrize(
-    "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--dump-version=1.0.1"], ["--like=jdk8-agent"]]
+    "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--dump-version=1.0.1"], ["--like=jdk8-agent"], ["--gz=1", "--manifest=truth"]]
 )
 def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
     command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]

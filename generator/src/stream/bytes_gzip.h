@@ -10,8 +10,9 @@ enum { GZIP_BLOCK = 1 << 20 };
 
 struct bytes_gzip;
 
-/* `level` from 1 to 9. `hook` may be NULL. NULL without memory. */
-struct bytes_gzip *bytes_gzip_new(struct bytes *next, int level, struct gzip_hook *hook);
+/* `level` from 1 to 9. `hook` may be NULL. So many `threads` compress, the caller's among them, into the same file. NULL without
+ * memory. */
+struct bytes_gzip *bytes_gzip_new(struct bytes *next, int level, struct gzip_hook *hook, unsigned threads);
 struct bytes *bytes_gzip_bytes(struct bytes_gzip *gzip);
 void bytes_gzip_free(struct bytes_gzip *gzip);
 

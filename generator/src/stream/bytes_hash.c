@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 8, BLOCK_SIZE = 256 << 10 };
+enum { BLOCKS = 8, BLOCK_SIZE = 256 << 10, STACK_SIZE = 256 << 10 /* a hash needs little, and the default is 8 MB */ };
 
 struct bytes_hash {
     struct bytes bytes;
@@ -105,6 +105,18 @@ static bool finish(struct bytes *bytes)
     return !h->failed && bytes_finish(bytes->next);
 }
 
+static bool start_thread(struct bytes_hash *h)
+{
+    pthread_attr_t small;
+
+    if (pthread_attr_init(&small) != 0)
+        return false;
+    pthread_attr_setstacksize(&small, STACK_SIZE);
+    h->started = pthread_create(&h->thread, &small, empty_blocks, h) == 0;
+    pthread_attr_destroy(&small);
+    return h->started;
+}
+
 struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sha256[32])
 {
     struct bytes_hash *h = calloc(1, sizeof *h);
@@ -119,12 +131,10 @@ struct bytes_hash *bytes_hash_new(struct bytes *next, uint64_t *size, uint8_t sh
     /* Without its context libcrypto would crash. */
     h->digest = OSSL_LIB_CTX_get0_global_default() ? EVP_MD_CTX_new() : NULL;
     h->blocks = malloc((size_t)BLOCKS * BLOCK_SIZE);
-    if (!h->digest || !h->blocks || EVP_DigestInit_ex(h->digest, EVP_sha256(), NULL) != 1 ||
-        pthread_create(&h->thread, NULL, empty_blocks, h) != 0) {
+    if (!h->digest || !h->blocks || EVP_DigestInit_ex(h->digest, EVP_sha256(), NULL) != 1 || !start_thread(h)) {
         bytes_hash_free(h);
         return NULL;
     }
-    h->started = true;
     return h;
 }
 
