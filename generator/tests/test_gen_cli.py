@@ -605,7 +605,15 @@ def test_memory_that_runs_out(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(IS_SLOW, reason="memory of a sanitizer's own; minutes to count lines")
 @pytest.mark.parametrize(
-    "args", [["--manifest=truth"], ["--shape=list"], ["--shape=strings"], ["--dump-version=1.0.1"], ["--like=jdk8-agent"], ["--gz=1", "--manifest=truth"]]
+    "args",
+    [
+        ["--manifest=truth"],
+        ["--shape=list"],
+        ["--shape=strings"],
+        ["--dump-version=1.0.1"],
+        ["--like=jdk8-agent"],
+        ["--gz=1", "--manifest=truth"],
+    ],
 )
 def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
     command = [TOOL, "--objects=1e7", "-o", "/dev/null", *args]

@@ -220,12 +220,12 @@ static uint64_t take_stub(struct graph *g, uint32_t member)
     return g->members[member];
 }
 
-/* One of the stubs of the members from one to another; NOTHING if there is none. */
-static uint64_t find_stub(struct graph *g, uint32_t from, uint32_t end)
+/* One of the stubs of the members from one to another, the first of them or any; NOTHING if there is none. */
+static uint64_t find_stub(struct graph *g, uint32_t from, uint32_t end, bool first)
 {
     uint64_t before = fenwick_sum(&g->stubs, from), all = fenwick_sum(&g->stubs, end) - before;
 
-    return all ? take_stub(g, fenwick_find(&g->stubs, before + draw_below(&g->draws, all))) : NOTHING;
+    return all ? take_stub(g, fenwick_find(&g->stubs, before + (first ? 0 : draw_below(&g->draws, all)))) : NOTHING;
 }
 
 /* An object of any class, if possible one that lacks a reference. */
@@ -239,6 +239,19 @@ static uint64_t find_any(struct graph *g, struct span span)
             return take_stub(g, member);
     }
     return span.from + draw_below(&g->draws, span.to - span.from + 1);
+}
+
+/* Whether nearly all references have this distance, as from Strings to their texts in an archive of CDS. Then the first object
+ * there is taken: it is the first that will be too near, or too far, for all that follows. Where distances differ, objects that are
+ * drawn fit more of them. */
+static bool is_usual(const struct graph *g, const struct profile_slot *s, uint32_t line)
+{
+    enum { USUAL = 8 };
+    uint64_t all = 0;
+
+    for (uint32_t i = s->at.first; i < s->at.first + s->at.count; i++)
+        all += g->layers[FAR].numbers[i];
+    return g->layers[FAR].numbers[line] > all - all / USUAL;
 }
 
 /* An object of this class, TO_REST for any, at one of the distances that are left. */
@@ -259,9 +272,9 @@ static uint64_t find_of_class(struct graph *g, const struct profile_slot *s, int
         g->tried[s->at.first + at]++;
         if (!graph_span(g, g->at - 1, value_at(g, s->at.first + at), &span))
             continue;
-        object = class < 0
-                     ? find_any(g, span)
-                     : find_stub(g, member_from(g, (uint32_t) class, span.from), member_from(g, (uint32_t) class, span.to + 1));
+        object = class < 0 ? find_any(g, span)
+                           : find_stub(g, member_from(g, (uint32_t) class, span.from),
+                                       member_from(g, (uint32_t) class, span.to + 1), is_usual(g, s, s->at.first + at));
         if (object != NOTHING) {
             g->found[s->at.first + at]++;
             g->layers[FAR].numbers_left[s->at.first + at]--;
@@ -310,7 +323,7 @@ static uint64_t find_elsewhere(struct graph *g, const struct profile_slot *s, in
         return g->count ? draw_below(&g->draws, g->count) : NOTHING;
     first = g->fixed[class].first_member;
     count = (uint32_t)members_of(g, (uint32_t) class);
-    object = find_stub(g, first, first + count);
+    object = find_stub(g, first, first + count, false);
     if (object == NOTHING && count)
         object = g->members[first + draw_below(&g->draws, count)];
     if (object != NOTHING)
