@@ -76,17 +76,22 @@ static void pack_next(struct bytes_gzip *g)
     pthread_cond_broadcast(&g->changed);
 }
 
+/* The lock is held, except meanwhile. */
+static void pack_or_wait(struct bytes_gzip *g)
+{
+    if (g->taken < g->filled)
+        pack_next(g);
+    else
+        pthread_cond_wait(&g->changed, &g->lock);
+}
+
 static void *help(void *context)
 {
     struct bytes_gzip *g = context;
 
     pthread_mutex_lock(&g->lock);
-    while (!g->ended) {
-        if (g->taken < g->filled)
-            pack_next(g);
-        else
-            pthread_cond_wait(&g->changed, &g->lock);
-    }
+    while (!g->ended)
+        pack_or_wait(g);
     pthread_mutex_unlock(&g->lock);
     return NULL;
 }
@@ -140,12 +145,8 @@ static bool write_block(struct bytes_gzip *g)
     size_t size;
 
     pthread_mutex_lock(&g->lock);
-    while (!b->is_packed) {
-        if (g->taken < g->filled)
-            pack_next(g);
-        else
-            pthread_cond_wait(&g->changed, &g->lock);
-    }
+    while (!b->is_packed)
+        pack_or_wait(g);
     pthread_mutex_unlock(&g->lock);
     if (b->failed)
         return false;
