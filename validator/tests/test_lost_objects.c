@@ -216,13 +216,27 @@ static unsigned first_lost(const struct draw *d, unsigned from, unsigned width)
 struct found {
     size_t count; /* of jumps */
     struct jump first, second;
-    struct hprof_summary without; /* of a check alone */
+    bool none_lost;                   /* the check says that there are no others */
+    size_t unsought;                  /* jumps of a check that does not seek them, */
+    bool none_unsought, none_in_pipe; /* and what that says, or one that cannot */
+    struct hprof_summary without;     /* of a check alone */
 };
 
 static int keep(void *context, const struct hprof_summary *s)
 {
     *(struct hprof_summary *)context = *s;
     return 0;
+}
+
+static struct jumps seek(const struct draw *d, bool as_pipe, unsigned wanted, struct memory *memory)
+{
+    struct hprof_options options;
+    struct jumps jumps;
+
+    hprof_options_init(&options);
+    jumps_init(&jumps, memory);
+    (void)validate_with_jumps(source_of_memory(d->b.at, d->b.size, as_pipe), &options, &jumps, wanted);
+    return jumps;
 }
 
 static struct found check(const struct draw *d)
@@ -236,10 +250,16 @@ static struct found check(const struct draw *d)
     options.on_summary = keep;
     options.context = &f.without;
     (void)hprof_validate_memory(d->b.at, d->b.size, false, &options, NULL);
-    options.on_summary = NULL;
     memory_init(&memory, NULL, 0);
-    jumps_init(&jumps, &memory);
-    (void)validate_with_jumps(source_of_memory(d->b.at, d->b.size, false), &options, &jumps, true);
+    jumps = seek(d, true, WANT_LOST, &memory);
+    f.none_in_pipe = jumps.none_lost;
+    jumps_clear(&jumps);
+    jumps = seek(d, false, WANT_REFERENCES, &memory);
+    f.none_unsought = jumps.none_lost;
+    f.unsought = jumps.list.count;
+    jumps_clear(&jumps);
+    jumps = seek(d, false, WANT_REFERENCES | WANT_LOST, &memory);
+    f.none_lost = jumps.none_lost;
     f.count = jumps.list.count;
     f.first = jumps_at(&jumps, 0);
     f.second = jumps_at(&jumps, 1);
@@ -293,6 +313,9 @@ static void what_a_sub_record_takes_is_found(void **state)
         f = check(&d);
         assert_int_equal(f.count, is_found);
         assert_int_equal(f.without.found_lost, is_found);
+        assert_int_equal(f.none_lost, !is_found);
+        assert_int_equal(f.unsought, 0);
+        assert_false(f.none_unsought || (is_found && f.none_in_pipe));
         is_mended =
             kind == ARRAY || kind == OBJECT_ARRAY || (is_found && kind == WAITING_INSTANCE && d.lost[first].at == d.head);
         if (is_found)

@@ -155,6 +155,10 @@ struct phantoms {
     uint64_t end;          /* of the row, and of the roots directly after it */
 };
 
+/* Whether lost objects are sought: not at all, where nothing else shows that something is wrong, or always, for who reads the dump
+ * after the check. */
+enum seeks_lost { SEEK_NO_LOST, SEEK_LOST_IF_SOUND, SEEK_LOST };
+
 struct engine {
     struct run run;
     struct file file;
@@ -175,7 +179,8 @@ struct engine {
     struct jobs *jobs;               /* NULL if one thread checks everything */
     uint64_t looked_after;           /* bytes that were looked over after arrays, for lost objects: see may_look_again() */
     uint64_t steps_after;            /* the same of steps: see struct search */
-    bool is_followed;                /* who called reads the dump after the check, by its jumps */
+    enum seeks_lost seeks_lost;      /* objects, at the end of a heap dump that lacks some */
+    bool could_not_seek;             /* them, in a heap dump that lacks some */
     unsigned transfer;               /* HPROF_TRANSFER_*: what the first bytes look like */
     bool high_bytes;                 /* after a failure there are bytes from 128 on */
     bool was_transcoded;             /* in the first bytes, invalid UTF-8 was replaced */

@@ -342,12 +342,16 @@ static void look_into_items(struct engine *e, struct replay *r, uint64_t end)
     }
 }
 
-/* Whether objects may be lost, and it matters: to who reads the dump after the check, or where nothing else shows that something is
- * wrong. */
+/* Whether objects may be lost, and it matters. */
 static bool may_be_lost(const struct engine *e)
 {
-    return (e->is_followed || e->run.sum.sound_until == UINT64_MAX) && e->run.missing[SHAPE_ANY] && !e->run.memory.exhausted &&
-           !e->in.error && input_can_reread(&e->in) && e->heap.stretches.list.count;
+    return (e->seeks_lost == SEEK_LOST || (e->seeks_lost == SEEK_LOST_IF_SOUND && e->run.sum.sound_until == UINT64_MAX)) &&
+           e->run.missing[SHAPE_ANY];
+}
+
+static bool can_seek(const struct engine *e)
+{
+    return !e->run.memory.exhausted && !e->in.error && input_can_reread(&e->in) && e->heap.stretches.list.count;
 }
 
 void find_lost_objects(struct engine *e, uint64_t end)
@@ -357,6 +361,9 @@ void find_lost_objects(struct engine *e, uint64_t end)
     uint64_t back = e->in.offset;
 
     if (!may_be_lost(e))
+        return;
+    e->could_not_seek |= !can_seek(e);
+    if (!can_seek(e))
         return;
     if (replay_seek(&r, stretches_at(stretches, 0)->at, stretches_at(stretches, 0)->record_end))
         look_into_items(e, &r, end);

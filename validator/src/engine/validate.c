@@ -16,6 +16,7 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
 {
     const struct jumps *lists[] = {&e->file.jumps, &e->file.regained};
 
+    to->none_lost = e->seeks_lost == SEEK_LOST && !e->could_not_seek && !e->file.regained.list.count;
     for (size_t next[2] = {0};;) {
         struct jump jumps[] = {jumps_at(lists[0], next[0]), jumps_at(lists[1], next[1])};
         int i = jumps[1].from <= jumps[0].from;
@@ -29,7 +30,7 @@ static void hand_over_jumps(const struct engine *e, struct jumps *to)
 }
 
 static enum hprof_status validate(struct input_source source, const struct hprof_options *options, struct hprof_summary *result,
-                                  struct jumps *jumps, struct counted *counted, bool wants_references)
+                                  struct jumps *jumps, struct counted *counted, unsigned wanted)
 {
     struct hprof_summary summary = {.struct_size = sizeof summary};
     struct memory own;
@@ -40,9 +41,9 @@ static enum hprof_status validate(struct input_source source, const struct hprof
     e = engine_new(options, &summary, &own);
     if (!e)
         return refuse_check(options, result, HPROF_LIMIT, no_memory_to_begin);
-    e->is_followed = jumps != NULL;
+    e->seeks_lost = !jumps ? SEEK_LOST_IF_SOUND : wanted & WANT_LOST ? SEEK_LOST : SEEK_NO_LOST;
     e->run.counted = counted;
-    if (!wants_references)
+    if (!(wanted & WANT_REFERENCES))
         findings_want(&e->run.findings, options->on_finding != NULL, false);
     engine_read(e, source);
     status = engine_conclude(e);
@@ -54,15 +55,15 @@ static enum hprof_status validate(struct input_source source, const struct hprof
 }
 
 enum hprof_status validate_with_jumps(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
-                                      bool wants_references)
+                                      unsigned wanted)
 {
-    return validate(source, options, NULL, jumps, NULL, wants_references);
+    return validate(source, options, NULL, jumps, NULL, wanted);
 }
 
 enum hprof_status validate_and_count(struct input_source source, const struct hprof_options *options, struct jumps *jumps,
                                      struct counted *counted)
 {
-    return validate(source, options, NULL, jumps, counted, true);
+    return validate(source, options, NULL, jumps, counted, WANT_REFERENCES | WANT_LOST);
 }
 
 /* Checks if the options are valid; `unusable` says what else is wrong, or is NULL. */
@@ -75,7 +76,8 @@ static enum hprof_status validate_if_allowed(struct input_source source, const c
     if (reason)
         return refuse_check(NULL, summary, HPROF_USAGE, reason);
     reason = unusable ? unusable : why_refused(&own, summary);
-    return reason ? refuse_check(&own, summary, HPROF_USAGE, reason) : validate(source, &own, summary, NULL, NULL, true);
+    return reason ? refuse_check(&own, summary, HPROF_USAGE, reason)
+                  : validate(source, &own, summary, NULL, NULL, WANT_REFERENCES);
 }
 
 enum hprof_status hprof_validate_fd(int fd, const struct hprof_options *options, struct hprof_summary *summary)

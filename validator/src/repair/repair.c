@@ -146,6 +146,7 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
 {
     struct hprof_allocator allocator;
     struct hprof_options options;
+    enum hprof_status status;
 
     hprof_options_init(&options);
     repair_share_memory(r, &options, &allocator);
@@ -162,7 +163,10 @@ static enum hprof_status check_copy(struct repair *r, struct check *check)
     clear_undefined(r);
     misfits_forget(r);
     jumps_clear(&r->jumps);
-    return validate_with_jumps(source_of_fd(r->to), &options, &r->jumps, wants_references(r));
+    status = validate_with_jumps(source_of_fd(r->to), &options, &r->jumps,
+                                 (wants_references(r) ? WANT_REFERENCES : 0) | (r->may_be_lost ? WANT_LOST : 0));
+    r->may_be_lost &= !r->jumps.none_lost;
+    return status;
 }
 
 /* ---- Passes ---- */

@@ -130,6 +130,7 @@ struct repair {
     uint64_t end_at;     /* the offset of the last HEAP_DUMP_END */
     uint64_t base;       /* of the input, if that is in the file of the copy too */
     bool is_in_place;    /* the input is the file of the copy */
+    bool may_be_lost;    /* the last check may not have found all lost objects (lost_objects.c) */
     int to;
     uint8_t *buffer;
     size_t buffered;

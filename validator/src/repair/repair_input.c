@@ -129,7 +129,8 @@ enum hprof_status repair_follow(struct repair *r, struct input_source from)
     options.context = &check;
     jumps_clear(&r->jumps);
     unknown_clear(r);
-    status = validate_with_jumps(from, &options, &r->jumps, true);
+    status = validate_with_jumps(from, &options, &r->jumps, WANT_REFERENCES | WANT_LOST);
+    r->may_be_lost |= !r->jumps.none_lost;
     if (status == HPROF_LIMIT)
         memory_exhaust(&r->memory);
     if (status == HPROF_IO)

@@ -216,17 +216,44 @@ static bool is_dump(struct repair *r)
     return input_need(&r->in, HEADER_MAGIC_SIZE) >= HEADER_MAGIC_SIZE && is_header_magic(r->in.at);
 }
 
-/* Puts the part after the copy, with the header of the dump before it, as it is read then. */
-static bool spool_part(struct repair *r)
+/* A part with the header of the dump before it, as it is read. */
+struct headed_part {
+    int part;
+    uint8_t header[HEADER_SIZE];
+};
+
+static int64_t read_headed(void *context, uint64_t offset, void *to, size_t size)
+{
+    const struct headed_part *p = context;
+    ssize_t n;
+
+    if (offset < HEADER_SIZE) {
+        if (size > HEADER_SIZE - offset)
+            size = (size_t)(HEADER_SIZE - offset);
+        memcpy(to, p->header + offset, size);
+        return (int64_t)size;
+    }
+    do
+        n = pread(p->part, to, size, (off_t)(offset - HEADER_SIZE));
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+/* The part is the input, and no gzip file. */
+static bool read_part_where_it_is(struct headed_part *p, const struct repair *r, struct input_source *source)
+{
+    struct hprof_source callbacks = {
+        .struct_size = sizeof callbacks, .read_at = read_headed, .size = HEADER_SIZE + r->in.source.size, .context = p};
+
+    return !r->in.compressed && r->in.source.seekable && !source_of_callbacks(&callbacks, source);
+}
+
+/* Puts the part, which is the input, after the copy, as it is read then. */
+static bool spool_part(struct repair *r, const struct headed_part *p)
 {
     size_t first_offset = r->offset_count, damaged = r->damage.part_count;
-    uint8_t header[HEADER_SIZE];
 
-    r->base = copy_size(r);
-    r->damage.settled = damaged;
-    if (!copy_read(r, 0, header, sizeof header))
-        return false;
-    copy_put(r, header, sizeof header);
+    copy_put(r, p->header, sizeof p->header);
     if (!repair_spool(r))
         return false;
     if (ftruncate(r->to, (off_t)r->written) != 0) { /* an earlier part was there, perhaps a longer one */
@@ -245,6 +272,8 @@ static bool spool_part(struct repair *r)
 
 static enum hprof_status join(struct repair *r, size_t i)
 {
+    struct headed_part headed = {.part = r->asked.parts[i]};
+    struct input_source from;
     enum hprof_status status;
 
     copy_flush(r);
@@ -253,14 +282,19 @@ static enum hprof_status join(struct repair *r, size_t i)
         return repair_failure(r);
     if (is_dump(r))
         return refuse(r, i, "has a header: it is a dump of its own, not a part of another");
-    input_allow_resume(&r->in);
-    if (!spool_part(r))
+    r->base = copy_size(r);
+    r->damage.settled = r->damage.part_count;
+    if (!copy_read(r, 0, headed.header, sizeof headed.header))
         return repair_failure(r);
-    if (lseek(r->to, (off_t)r->base, SEEK_SET) < 0)
-        return repair_failure(r);
-    status = repair_follow(r, source_of_fd(r->to));
+    if (!read_part_where_it_is(&headed, r, &from)) {
+        input_allow_resume(&r->in);
+        if (!spool_part(r, &headed) || lseek(r->to, (off_t)r->base, SEEK_SET) < 0)
+            return repair_failure(r);
+        from = source_of_fd(r->to);
+    }
+    status = repair_follow(r, from);
     if (status == HPROF_VALID) {
-        r->written = r->base; /* the bytes after it are the input now */
+        r->written = r->base; /* the bytes after it, if there are any, are the input now */
         if (!repair_copy_part(r))
             status = repair_failure(r);
         r->result.bytes_in += r->in.offset - HEADER_SIZE;

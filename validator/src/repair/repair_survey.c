@@ -239,12 +239,27 @@ static struct cursor next_bytes(struct input *in, size_t most)
     return (struct cursor){in->at, in->at + (n < most ? n : most)};
 }
 
+/* Objects in memory. */
+static void read_objects(struct survey *v, uint64_t end)
+{
+    struct input *in = &v->r->in;
+    const uint64_t left = end - in->offset;
+    const uint8_t *p = in->at, *until = left < (size_t)(in->end - p) ? p + left : in->end;
+
+    for (struct measure m; is_whole_object(p, until, v->r->id_size, &m); p += m.size)
+        read_object(v, (struct cursor){p, p + m.size});
+    input_advance(in, (size_t)(p - in->at));
+}
+
 static bool read_heap(struct survey *v, uint64_t end)
 {
     struct repair *r = v->r;
     struct measure m;
 
     while (r->in.offset < end && input_need(&r->in, 1)) {
+        read_objects(v, end);
+        if (r->in.offset == end)
+            break;
         if (!repair_measure_next(r, &m))
             return false;
         if (*r->in.at == SUB_CLASS_DUMP && input_need(&r->in, (size_t)m.size) >= m.size)

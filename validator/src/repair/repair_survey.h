@@ -39,6 +39,8 @@ struct seen_class {
 #define NOT_MISSING UINT64_MAX
 enum { SURVEY_DEPTH_MOST = 1 << 16 /* no stack is deeper in a dump */, SURVEY_FRAMES_MOST = 1 << 20 };
 
+enum { LATEST_CLASSES = 256 };
+
 enum named_kind { NAMED_CLASS, NAMED_SIGNATURE, NAMED_OTHER };
 
 struct survey {
@@ -48,8 +50,9 @@ struct survey {
 
     struct seen_class *classes;
     size_t class_count, class_capacity;
-    struct keymap class_index; /* by ID */
-    size_t *touched;           /* indices of those that the present heap dump has or uses */
+    struct keymap class_index;     /* by ID */
+    size_t latest[LATEST_CLASSES]; /* of the classes that were seen last, by ID: the index, or 0 */
+    size_t *touched;               /* indices of those that the present heap dump has or uses */
     size_t touched_count, touched_capacity;
     unsigned array_types;                                /* of the arrays of the present heap dump, bits by element type */
     uint64_t primitive_arrays[TYPE_LONG + 1];            /* by element type, in all heap dumps */

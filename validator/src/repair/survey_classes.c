@@ -3,9 +3,15 @@
 
 struct seen_class *survey_class(struct survey *v, uint64_t id)
 {
+    size_t *latest = &v->latest[(id >> 3 ^ id >> 11) % LATEST_CLASSES];
     uint64_t index;
 
-    return keymap_get(&v->class_index, id, &index) ? &v->classes[index] : NULL;
+    if (*latest < v->class_count && v->classes[*latest].id == id)
+        return &v->classes[*latest];
+    if (!keymap_get(&v->class_index, id, &index))
+        return NULL;
+    *latest = (size_t)index;
+    return &v->classes[index];
 }
 
 uint64_t survey_primitive_arrays(const struct survey *v, uint64_t class_id)

@@ -36,6 +36,6 @@ struct trial try_dump(struct repair *r, struct input_source source)
     options.on_summary = keep;
     options.context = &trial;
     repair_share_memory(r, &options, &allocator);
-    trial.status = validate_with_jumps(source, &options, NULL, true);
+    trial.status = validate_with_jumps(source, &options, NULL, WANT_REFERENCES);
     return trial;
 }

@@ -119,7 +119,7 @@ static enum hprof_status ask_check(struct show *s)
     options.allocator = s->asked.allocator;
     options.on_summary = on_summary;
     options.context = s;
-    status = validate_with_jumps(s->source, &options, &s->jumps, true);
+    status = validate_with_jumps(s->source, &options, &s->jumps, WANT_REFERENCES | WANT_LOST);
     s->is_checked = true;
     if (status == HPROF_LIMIT && !s->failure[0])
         return fail(s, status, no_memory);

@@ -21,6 +21,7 @@ enum { PARTS_MOST = (1 << 15) - 1 };
 struct jumps {
     struct chunks list; /* struct jump, by `from` */
     bool any_joined;
+    bool none_lost; /* lost objects were sought (lost_objects.c), and none found */
 };
 
 void jumps_init(struct jumps *jumps, struct memory *memory);
