@@ -78,13 +78,16 @@ static void count_missing(struct engine *e, const struct severity_choice *choice
     const char *quirk;
 
     for (size_t shape = 0; shape < SHAPE_COUNT; shape++) {
-        enum hprof_severity severity = findings_severity(choice, RULE_REF_002, (enum finding_shape)shape, &quirk);
+        enum hprof_severity severity;
 
+        if (!e->run.missing[shape])
+            continue;
+        severity = findings_severity(choice, RULE_REF_002, (enum finding_shape)shape, &quirk);
         if (severity == HPROF_OFF) /* a quirk of the profile is none less where its rule is left out */
             rule_severity(RULE_REF_002, (enum finding_shape)shape, choice->profile, &quirk);
         if (!quirk)
             sum->missing_objects += e->run.missing[shape];
-        is_missing |= e->run.missing[shape] && severity >= HPROF_WARNING && e->run.options->profile != PROFILE_STRICT;
+        is_missing |= severity >= HPROF_WARNING && e->run.options->profile != PROFILE_STRICT;
     }
     is_missing |= heap_dump_is_empty(&e->run.sum) && e->run.options->profile != PROFILE_STRICT;
     sum->missing_undecided = e->run.undecided;

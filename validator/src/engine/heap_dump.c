@@ -69,8 +69,10 @@ bool heap_dump_is_empty(const struct counts *counts)
     const uint64_t *records = counts->record_counts;
     const uint64_t heap_dumps = records[TAG_HEAP_DUMP] + records[TAG_HEAP_DUMP_SEGMENT] + records[TAG_HEAP_DUMP_END];
 
+    if (!heap_dumps || records[TAG_LOAD_CLASS] < LEAST)
+        return false;
     for (size_t tag = 0; tag < 256; tag++)
         if (counts->subrecord_counts[tag])
             return false;
-    return heap_dumps && count_besides_definitions(records) == heap_dumps && records[TAG_LOAD_CLASS] >= LEAST;
+    return count_besides_definitions(records) == heap_dumps;
 }

@@ -51,6 +51,8 @@ static void free_wanted(struct findings *d)
 void findings_clear(struct findings *d)
 {
     for (struct finding_group *g = d->groups; g < d->groups + GROUP_COUNT; g++) {
+        if (!g->total && !g->kept)
+            continue;
         for (size_t i = 0; i < g->count; i++)
             free_texts(d, &g->kept[i]);
         memory_put(d->memory, g->kept, g->capacity * sizeof *g->kept);
