@@ -6,12 +6,14 @@ import os
 import random
 import re
 import shutil
+import struct
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from dumps import OBJECT, OBJECTS, VALID, dump, instance, record
-from killed import Machine, check_kill, differences, kills, overlap, parts_of, read_file
+from killed import Machine, check_kill, differences, expected, kills, overlap, parts_of, read_file
 from losses import HEADER, read
 from tool import SOURCE, run
 
@@ -98,6 +100,28 @@ def test_a_part_that_is_in_the_file_already_is_kept_once(tmp_path: Path) -> None
         assert copy == whole, f"seed {seed}, draw {i}: {first:#x} to {second:#x}, {end:#x}: {text}"
         assert "joined with: heap.hprof.p3, heap.hprof.p11\n" in text
         assert ("taken once" in text) == (end >= first + 9)
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_roots_that_are_left_out_of_any_part_are_counted(part: int, tmp_path: Path) -> None:
+    """A root that alone names its thread."""
+    whole = generate(tmp_path).read_bytes()
+    segments = [at for at in record_offsets(whole) if whole[at] == 0x1C]
+    content = expected([whole])
+    frames = [one for one in content.roots if one[0] == 3]
+    dice = random.Random(seed := random.SystemRandom().randrange(1 << 32))
+    one = dice.choice(frames)
+    data = whole.replace(one, one[:9] + struct.pack(">I", 0x7777) + one[13:])
+    at = data.index(struct.pack(">I", 0x7777))
+    first = next(segment for segment in segments if (segment > at if part == 0 else segment > segments[0]))
+    files = [data[: segments[0]], data[segments[0] : first], data[first : -len(record(0x2C, b""))]]
+    for name, file in zip(["", ".p0", ".p1"], files, strict=True):
+        (tmp_path / f"heap.hprof{name}").write_bytes(file)
+    done = run("--force", "--format", "json", "--repair", "copy", "heap.hprof", cwd=tmp_path)
+    roots = json.loads(done.out)["roots"]
+    kinds = Counter(one[0] for one in content.roots.elements())
+    assert {kind: one["lost"] for kind, one in roots.items() if one["lost"]} == {"ROOT_JAVA_FRAME": 1}, f"seed {seed}"
+    assert sum(one["kept"] + one["lost"] for one in roots.values()) == kinds.total(), f"seed {seed}"
 
 
 @pytest.mark.parametrize("damage", ["zeros", "noise", "zeros follow", "noise follows", "another part follows"])

@@ -11,7 +11,8 @@ void repair_note_input(struct repair *r, const struct hprof_summary *summary)
 {
     bool is_whole = !summary->skipped && summary->sound_until >= summary->bytes;
 
-    memcpy(r->result.subrecords_in, summary->subrecord_counts, sizeof r->result.subrecords_in);
+    for (unsigned tag = 0; tag < 256; tag++)
+        r->result.subrecords_in[tag] += summary->subrecord_counts[tag];
     r->missing_before = r->asked.part_count || is_whole ? UINT64_MAX : summary->missing_objects;
 }
 
