@@ -525,6 +525,23 @@ def test_a_dump_that_is_begun_anew_is_read(original: Original, tmp_path: Path) -
         assert whole <= kept and len(kept - whole) <= 2, (seed, cut, done.out)
 
 
+def test_a_dump_that_is_begun_anew_anywhere_in_a_string_is_read(tmp_path: Path) -> None:
+    """The string takes the header of the second dump. By chance records follow its end, or that of a record which begins there."""
+    data = gold.read(SOURCE, "agent8")
+    original = read(data)
+    seed = random.SystemRandom().randrange(1 << 32)
+    strings = [r for r in original.records if data[r.at] == 1 and r.end - r.at < 64]
+    string = random.Random(seed).choice(strings)
+    whole = {data[s.at : s.end] for s in original.heap}
+    broken, copy = tmp_path / "broken.hprof", tmp_path / "copy.hprof"
+    for cut in range(string.at, string.end):
+        broken.write_bytes(data[:cut] + data)
+        done = run("--profile", "auto", "--repair", copy, broken)
+        assert done.status == 0, (seed, cut, done.out)
+        repaired = read(copy.read_bytes())
+        assert whole == {repaired.data[s.at : s.end] for s in repaired.heap}, (seed, cut, done.out)
+
+
 def test_marks_all_over_a_dump_cost_what_is_beside_them(original: Original, tmp_path: Path) -> None:
     """8 bytes every so often, as the chunks of a transfer leave them: a length that they make wrong may end at a sub-record."""
     seed = random.SystemRandom().randrange(1 << 32)

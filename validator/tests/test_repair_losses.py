@@ -311,6 +311,23 @@ def test_an_object_that_bytes_which_are_there_twice_cut_in_two_is_kept(name: str
     assert (tmp_path / "copy").read_bytes() == data, f"seed {seed}, {size} bytes before {at:#x}"
 
 
+def test_a_segment_that_ends_in_the_next_one_takes_nothing_of_it(tmp_path: Path) -> None:
+    """Its last bytes are lost, so that it ends at any byte of the next header or of the first object there. That object is so made
+    that what begins with the last byte of its class looks like a record, which ends out of sight."""
+    class_id, serials = 0x70000001C, range(25000)
+    values = struct.pack(">7I", 0x1C000000, 0x07000000, 0, 0, 0, 0, 0)
+    objects = [struct.pack(">BQIQI", 0x21, 0x800000000 + 64 * i, 0, class_id, len(values)) + values for i in serials]
+    names = utf8(1, "java/lang/Object") + utf8(2, "C") + load_class(1, OBJECT, 1) + load_class(2, class_id, 2)
+    classes = class_dump(OBJECT, 0) + class_dump(class_id, OBJECT, len(values), 7)
+    first, second = classes + b"".join(objects[:300]), b"".join(objects[300:])
+    for past in range(1, 10 + len(objects[0])):
+        segments = struct.pack(">BII", 0x1C, 0, len(first) + past) + first + record(0x1C, second)
+        (tmp_path / "broken").write_bytes(b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 1) + names + segments + record(0x2C, b""))
+        report = repair_json(tmp_path, "broken")
+        assert (report["kept"]["objects"], report["missing_objects"]) == (len(objects), 0), past
+        assert report["bytes_left_out"] <= 9, past
+
+
 def test_an_array_that_the_end_of_the_dump_truncates_is_missing_for_the_check_too(tmp_path: Path) -> None:
     fields = class_dump(0x30, OBJECT, 8)[:-2] + struct.pack(">HQB", 1, 1, 2)
     holder = struct.pack(">BQIQIQ", 0x21, 0x2000, 0, 0x30, 8, 0x2008)

@@ -187,6 +187,25 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
     return is_found && !are_heap_dumps_alike(e, d);
 }
 
+bool begins_anew_before(struct engine *e, uint64_t offset)
+{
+    uint64_t here = e->in.offset, first = offset > CLASS ? offset - CLASS : 0, seen = e->framing.headers.until;
+    struct doubled d;
+    struct sight s;
+
+    if (!input_can_go_anywhere(&e->in))
+        return false;
+    if (first < e->framing.sought_until)
+        first = e->framing.sought_until;
+    if (seen > first && seen <= offset)
+        first = seen;
+    if (first < offset && go_to(e, first)) {
+        s = sight_of(e, (size_t)(offset - first) + HEADER_MAGIC_SIZE);
+        note_headers(&e->framing.headers, &s, first, (size_t)(offset - first));
+    }
+    return go_to(e, here) && begins_anew(e, e->framing.sought_until, &d);
+}
+
 void look_for_doubled(struct engine *e)
 {
     uint64_t here = e->in.offset, first = here > MOST ? here - MOST : 0;

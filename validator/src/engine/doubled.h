@@ -17,6 +17,10 @@ struct doubled {
  * failure is compared again, so that time is linear. */
 bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d);
 
+/* Whether the dump begins anew, in a file that is not compressed, in the last 64 KiB before an offset, after an earlier failure: a
+ * record has taken the header, and perhaps others after it. The input stays where it is. */
+bool begins_anew_before(struct engine *e, uint64_t offset);
+
 /* Reading goes on here after a failure: notes whether the bytes here are there twice all the same. The input stays where it is. */
 void look_for_doubled(struct engine *e);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/go_to_way.h"
+#include "engine/doubled.h"
 
 /* ---- Skipping ---- */
 
@@ -356,6 +356,7 @@ bool was_unfilled(struct engine *e)
 void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64_t right)
 {
     uint64_t at = e->position.record_at, declared = e->position.record_length;
+    bool is_anew = begins_anew_before(e, at);
     struct sight body = sight_beyond(e, declared > right ? declared : right);
     enum resume resume = resume_after_record(&body, declared, right);
     uint64_t length = resume == RESUME_AT_RIGHT ? right : declared;
@@ -366,6 +367,10 @@ void wrong_length(struct engine *e, enum rule rule, const char *expected, uint64
         return;
     lose_record(e, &body, right);
     end_sound_part(&e->run, at);
+    if (is_anew) {
+        leave_record(e);
+        return;
+    }
     if (resume == RESUME_NOWHERE && body.ended && declared > body.size) {
         skip_body(e); /* past the end */
         return;

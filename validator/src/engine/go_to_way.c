@@ -69,6 +69,15 @@ static bool ends_at_chain(struct engine *e, uint64_t end)
     return is_whole;
 }
 
+/* Whether the heap dump record that begins here, in another one, ends beyond that, by the length of which reading came here. */
+static bool record_crosses(struct engine *e, const struct sight *s, uint64_t end)
+{
+    struct search search = search_in(e, s, UINT64_MAX);
+
+    return s->size >= RECORD_HEADER_SIZE && is_heap_dump_record(*s->at) &&
+           RECORD_HEADER_SIZE + (uint64_t)get_u4(s->at + RECORD_LENGTH_AT) > end && records_begin(&search, STEPS);
+}
+
 /* A heap dump record in which the way is sought, in a file that is not compressed. */
 struct bounds {
     struct engine *e;
@@ -136,7 +145,10 @@ enum way_kind go_to_way(struct engine *e, uint64_t *record_end, uint64_t until, 
             most = end;
         if (most > until - here)
             most = until - here;
-        way = find_way(&search, 0, most);
+        if (here == first && is_after && bounded && record_crosses(e, &s, end))
+            way = (struct way){WAY_RECORD, 0, false};
+        else
+            way = find_way(&search, 0, most);
         /* The header of a dump is payload then. Nothing before a failure is whole that was read already. */
         if (way.kind != WAY_SUBRECORD && here == first && is_after && ends_at_chain(e, end))
             way = (struct way){WAY_SUBRECORD, 0, false};
