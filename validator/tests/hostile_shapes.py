@@ -717,6 +717,15 @@ def wrong_lengths_pipe(size: int) -> Iterator[Bytes]:
     yield END
 
 
+@shape("headers-before-wrong-lengths")
+def headers_before_wrong_lengths(size: int) -> Iterator[Bytes]:
+    """At each of them the dump might begin anew: as much as 60 KB before the first."""
+    unload = record(0x03, u4(1))
+    row = EIGHT.utf8(1, EIGHT.header()) + record(0x03, u4(1), 5) + unload * 2
+    yield EIGHT.header() + EIGHT.utf8(1, b"a" * 60000)
+    yield row * (size // len(row))
+
+
 @shape("boolean-fields-of-2")
 def boolean_fields(size: int) -> Iterator[Bytes]:
     row = EIGHT.instance(0, 0x1000, b"\2" * 8)

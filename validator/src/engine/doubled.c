@@ -144,12 +144,12 @@ static bool other_begins(const struct engine *e, const struct sight *s, uint64_t
     return false;
 }
 
-/* Whether the dump begins anew at a header in the sight, which begins at `first`. */
-static bool begins_anew(struct engine *e, uint64_t first, struct doubled *d)
+/* Whether the dump begins anew at a header from an offset on, of those after the first `known` ones. */
+static bool begins_anew(struct engine *e, uint64_t first, unsigned known, struct doubled *d)
 {
     const struct headers *headers = &e->framing.headers;
 
-    for (unsigned i = headers->count; i-- > 0 && headers->count - i <= HEADERS;) {
+    for (unsigned i = headers->count; i-- > known && headers->count - i <= HEADERS;) {
         uint64_t at = headers->at[i % HEADERS];
 
         if (at >= first && at > e->framing.begin && begins_anew_at(e, at, d))
@@ -178,7 +178,7 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
     e->framing.sought_until = failed_at;
     s = look_far(e);
     note_headers(&e->framing.headers, &s, first, (size_t)(failed_at - first) + CLASS);
-    if ((input_can_go_anywhere(&e->in) && begins_anew(e, first, d)) || other_begins(e, &s, first, failed_at, d))
+    if ((input_can_go_anywhere(&e->in) && begins_anew(e, first, 0, d)) || other_begins(e, &s, first, failed_at, d))
         return true;
     for (size_t head = 0; head <= HEAD && !is_found; head += HEAD)
         is_found = are_twice(&s, (size_t)(failed_at - first) + head, d);
@@ -190,6 +190,7 @@ bool find_doubled(struct engine *e, uint64_t failed_at, struct doubled *d)
 bool begins_anew_before(struct engine *e, uint64_t offset)
 {
     uint64_t here = e->in.offset, first = offset > CLASS ? offset - CLASS : 0, seen = e->framing.headers.until;
+    const unsigned known = e->framing.headers.count; /* these were tried */
     struct doubled d;
     struct sight s;
 
@@ -203,7 +204,7 @@ bool begins_anew_before(struct engine *e, uint64_t offset)
         s = sight_of(e, (size_t)(offset - first) + HEADER_MAGIC_SIZE);
         note_headers(&e->framing.headers, &s, first, (size_t)(offset - first));
     }
-    return go_to(e, here) && begins_anew(e, e->framing.sought_until, &d);
+    return go_to(e, here) && begins_anew(e, e->framing.sought_until, known, &d);
 }
 
 void look_for_doubled(struct engine *e)
