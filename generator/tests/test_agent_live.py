@@ -901,6 +901,19 @@ def test_samples_of_many_threads(java: Java) -> None:
     assert len({trace.thread for trace in traces if any(frame.method == "Lavish.read" for frame in trace.frames)}) == 300
 
 
+def test_a_request_at_the_first_error_of_memory(java: Java) -> None:
+    """As the manual advises, and while the heap has no room."""
+    asks = ("-Xmx32m", "-XX:OnOutOfMemoryError=kill -QUIT %p")
+    with started(java, "heap=sites,file=t.txt", "Lavish", "full", vm=asks) as (process, directory):
+        wait_for(lambda: "\nSITES END" in (directory / "t.txt").read_text(encoding="utf-8"), "no sites")
+        run = ended(process, directory)
+    assert facts_of_valid(run).blocks["sites"] == 2
+    first = run.files["t.txt"].read_text(encoding="utf-8").split("SITES BEGIN")[1]
+    largest = re.search(r"^ +1 +\S+ +\S+ +(\d+) .* java\.lang\.Object\[\]$", first, re.MULTILINE)
+    assert largest is not None
+    assert int(largest[1]) > 8 << 20  # with G1 an array of 1 MB may take a region of 2 MB
+
+
 def test_a_class_loader_that_waits(java: Java) -> None:
     """The program holds the lock of its loader and defines classes, while the signal asks for a dump."""
     loader = ("-Djava.system.class.loader=Gatekeeper", "-Xlog:disable")

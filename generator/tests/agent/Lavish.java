@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts 10,000
- * from 50 threads at a time; or allocates, each time with another stack, until there is input; or allocates arrays of many
- * types and sizes in four threads; or fills the heap, and ends so; or reads its input in 300 threads, which run as the VM sees it.
+ * Takes all descriptors that a process may have; or starts 2000 threads, one after the other, and waits for input; or starts
+ * 10,000 from 50 threads at a time; or allocates, each time with another stack, until there is input; or allocates arrays of
+ * many types and sizes in four threads; or fills the heap, and ends so, or waits for input; or reads its input in 300 threads,
+ * which run as the VM sees it.
  */
 public final class Lavish {
     static final List<FileInputStream> opened = new ArrayList<>();
@@ -118,7 +119,14 @@ public final class Lavish {
                 ended++;
             }
         }
-        throw new IllegalStateException();
+    }
+
+    static void waitWithFullHeap() throws IOException {
+        FileInputStream input = new FileInputStream(FileDescriptor.in);
+        System.out.println("ready");
+        fillHeap();
+        input.read();
+        kept = null;
     }
 
     static void read() {
@@ -140,6 +148,9 @@ public final class Lavish {
             startMany();
         } else if (arguments[0].equals("memory")) {
             fillHeap();
+            throw new IllegalStateException();
+        } else if (arguments[0].equals("full")) {
+            waitWithFullHeap();
         } else if (arguments[0].equals("read")) {
             System.out.println("ready");
             startAndJoin(300, "read", Lavish::read);
