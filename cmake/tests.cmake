@@ -13,7 +13,7 @@ function(add_unit_tests part objects)
     add_executable(${name} ${source} ${objects})
     target_include_directories(${name} PRIVATE validator/include validator/src)
     target_link_libraries(${name} PRIVATE
-      ${ARGN} PkgConfig::CMOCKA PkgConfig::ZLIB PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
+      ${ARGN} hprof-cli PkgConfig::CMOCKA PkgConfig::ZLIB PkgConfig::ISAL ZLIB::ZLIB Threads::Threads)
     add_test(NAME ${part}.${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${part}.${name} PROPERTIES
       LABELS unit TIMEOUT 1800 ENVIRONMENT "${test_environment}")

@@ -628,7 +628,7 @@ def test_memory_is_bounded(args: list[str], tmp_path: Path) -> None:
 # ---- What is shown ---------------------------------------------------------------------------------------------------
 
 
-def on_a_terminal(*args: Arg, cwd: Path, columns: int = 100, stdout: bool = False) -> str:
+def on_a_terminal(*args: Arg, cwd: Path, columns: int = 100, stdout: bool = False, status: int = 0) -> str:
     """What the tool shows on a terminal that is its standard error, and on request its standard output."""
     ours, theirs = terminal()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -642,7 +642,7 @@ def on_a_terminal(*args: Arg, cwd: Path, columns: int = 100, stdout: bool = Fals
                 assert error.errno == errno.EIO
                 break
             shown += piece
-        assert process.wait(60) == 0
+        assert process.wait(60) == status
     os.close(ours)
     return shown.decode()
 
@@ -697,6 +697,20 @@ def test_lists_fit_the_terminal(option: str, columns: int, tmp_path: Path) -> No
     shown = on_a_terminal(option, cwd=tmp_path, columns=columns, stdout=True).replace("\r", "")
     assert columns - 20 < max(len(line) for line in shown.splitlines()) <= columns
     assert shown.split() == run(option).out.decode().split()
+
+
+@pytest.mark.parametrize("columns", [40, 80, 132])
+@pytest.mark.parametrize(
+    "args",
+    [("--like", "nothing"), ("--violate", "NOT-001"), ("--from", "a file that is not there and has a long name " * 3)],
+)
+def test_messages_break_at_words(args: tuple[str, str], columns: int, tmp_path: Path) -> None:
+    whole = run(*args, "-o", "x", cwd=tmp_path)
+    shown = on_a_terminal(*args, "-o", "x", cwd=tmp_path, columns=columns, status=whole.status).replace("\r", "")
+    assert shown.split() == whole.err.split()
+    assert max(len(line) for line in shown.splitlines()) <= columns < max(len(line) for line in whole.err.splitlines()) or (
+        shown == whole.err
+    )
 
 
 def test_the_list_of_faults_has_a_line_for_each_in_a_pipe() -> None:

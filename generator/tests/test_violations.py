@@ -255,6 +255,15 @@ def test_each_fault_as_it_is_given(tmp_path: Path) -> None:
         assert {**each, "file": ""} == {**one, "file": ""}, (variant, SEED)
 
 
+def test_what_is_wrong_is_a_whole_sentence(tmp_path: Path) -> None:
+    """Where a line of 160 columns is too short, names are shortened in their middle, and no words are lost."""
+    made, _ = each_fault(("--objects", "100"), [], tmp_path)
+    shown = run([VALIDATOR, "--verbose", *made.values()]).stdout.splitlines()
+    assert sum("[" in line for line in shown) > 300
+    assert [line for line in shown if line.endswith("...")] == []
+    assert max(len(line.removeprefix(f"{tmp_path}/").partition(":")[2]) for line in shown if "]: " in line) <= 160
+
+
 @pytest.mark.skipif(IS_SANITIZED, reason="4 GiB")
 @pytest.mark.parametrize("version", any_one(["1.0.1", "1.0.2"]))
 def test_a_length_that_wraps(version: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-/* Messages of the tool on standard error. */
+/* Messages of the tool on standard error. On a terminal they are wrapped. */
 #ifndef HPROF_CLI_MESSAGES_H
 #define HPROF_CLI_MESSAGES_H
 

@@ -8,7 +8,7 @@
 #include "messages.h"
 #include "numbers.h"
 #include "printable.h"
-#include "sentence.h"
+#include "shorten.h"
 #include "text_style.h"
 
 #define INDENT 2

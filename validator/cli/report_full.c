@@ -7,6 +7,7 @@
 #include "numbers.h"
 #include "outlook.h"
 #include "sentence.h"
+#include "shorten.h"
 #include "text_style.h"
 #include "wrap.h"
 
@@ -65,8 +66,8 @@ static void print_indented(const struct report *report, const char *text)
     char line[LINE_SIZE];
 
     snprintf(line, sizeof line, "%s", text);
-    cut_to_columns(line, LINE_COLUMNS - TEXT_INDENT);
-    wrap(report->out, line, TEXT_INDENT, 0, report->width);
+    cut_words(line, LINE_COLUMNS - TEXT_INDENT);
+    wrap(report->out, line, TEXT_INDENT, 0, report->width < LINE_COLUMNS ? report->width : LINE_COLUMNS);
 }
 
 static void print_header(const struct report *report)

@@ -6,6 +6,7 @@
 #include "numbers.h"
 #include "printable.h"
 #include "sentence.h"
+#include "shorten.h"
 #include "wrap.h"
 
 void print_styled(const struct report *report, const char *style, const char *text)

@@ -1,5 +1,6 @@
 /* CLASS_DUMP (SPEC.md 6.3) and superclass chains. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "checks/checker.h"
@@ -200,18 +201,20 @@ void finish_class_dumps(struct checker *ck)
     for (uint32_t i = 0; i < classes->layouts.count; i++) {
         const struct layout *l = classes_layout(classes, i);
         enum layout_state state = classes_resolve(classes, i);
-        char path[NAME_SIZE];
+        char path[NAME_SIZE], expected[80];
 
         if (ck->run->memory.exhausted)
             return; /* a layout that could not be resolved has no total */
-        if (state == LAYOUT_INVALID)
+        if (state == LAYOUT_INVALID) {
             find_cycle(ck, i);
-        else if (l->total != l->instance_size)
+        } else if (l->total != l->instance_size) {
+            snprintf(expected, sizeof expected, "%" PRIu64 " bytes, its fields and those of its superclasses",
+                     (uint64_t)l->total);
             report_within(ck, RULE_CLS_017, !l->instance_size && !l->has_fields ? SHAPE_UNPREPARED_CLASS : SHAPE_ANY,
                           l->at + OFFSET_OF(CLASS_DUMP, instance_size, ck->file->id_size),
-                          show_class_dump(ck->file, classes_id(classes, i), path, sizeof path),
-                          "the sum of the fields and of those of the superclasses",
-                          "%" PRIu32 "; the fields take %" PRIu64 " bytes", l->instance_size, (uint64_t)l->total);
+                          show_class_dump(ck->file, classes_id(classes, i), path, sizeof path), expected, "%" PRIu32,
+                          l->instance_size);
+        }
     }
 }
 

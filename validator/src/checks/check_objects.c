@@ -22,8 +22,8 @@ COLD void report_duplicate(struct checker *ck, uint64_t id, bool is_class, uint6
     if (was_class == is_class)
         f = report(ck, RULE_OBJ_004, offset, "an object ID not yet defined in this heap dump", "0x%" PRIx64, id);
     else
-        f = report(ck, RULE_OBJ_005, offset, is_class ? "a class ID that is no object's" : "an object ID that is no class's",
-                   "0x%" PRIx64, id);
+        f = report(ck, RULE_OBJ_005, offset, is_class ? "an ID that no object has" : "an ID that no class has", "0x%" PRIx64,
+                   id);
     if (f && was_class)
         f->related_offset = jumps_offset(&ck->file->jumps, class->at);
     else if (f)
@@ -193,10 +193,9 @@ const uint8_t *get_from_input(struct checker *ck, uint64_t offset, size_t n)
 /* SPEC.md 6.5: the length of an instance. */
 static void report_length(struct checker *ck, const struct INSTANCE_DUMP *r, uint64_t total, uint64_t at)
 {
-    char name[NAME_SIZE], expected[NAME_SIZE + 80];
+    char expected[80];
 
-    snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of 0x%" PRIx64 "%s and its superclasses", total,
-             r->class_id, show_class_after(ck->file, r->class_id, name, sizeof name));
+    snprintf(expected, sizeof expected, "%" PRIu64 " bytes, the fields of class 0x%" PRIx64, total, r->class_id);
     report(ck, RULE_OBJ_006, at + OFFSET_OF(INSTANCE_DUMP, bytes, ck->file->id_size), expected, "%" PRIu32, r->bytes);
 }
 
