@@ -285,6 +285,10 @@ bool heap_dump_is_empty(const struct counts *counts);
  * check, or to say that they are there. */
 void find_lost_objects(struct engine *e, uint64_t end);
 
+/* ---- missing_dumped.c ---- */
+/* Whether the ID of a missing object follows the tag of an object between two offsets. True also if that is not known. */
+bool missing_may_be_dumped(struct engine *e, uint64_t from, uint64_t end);
+
 /* ---- heap_records.c ---- */
 /* False: the dump ended within. Otherwise the record ended, or was left (e->resume). */
 bool check_heap_record(struct engine *e, uint64_t length);

@@ -44,9 +44,8 @@ static bool is_dumped(struct engine *e, uint8_t tag, uint64_t id)
 }
 
 /* Whether an element begins at an offset, and what may be an object that is dumped nowhere else; in the rest of an item, a root. */
-static bool may_begin(const void *context, uint64_t at)
+static bool may_begin(const struct suspect *s, uint64_t at)
 {
-    const struct suspect *s = context;
     uint64_t id;
 
     if (s->is_rest && is_subrecord_tag(s->sight.at[at]) && !is_object_tag(s->sight.at[at]))
@@ -55,6 +54,27 @@ static bool may_begin(const void *context, uint64_t at)
         return false;
     id = get_id(s->sight.at + at + 1, s->sight.id_size);
     return classes_are_near(&s->e->file.classes, id) && !is_dumped(s->e, s->sight.at[at], id);
+}
+
+/* Whether one of eight bytes is the tag of an object or a class. */
+static bool has_object_tag(const uint8_t *p)
+{
+    uint64_t bytes = (native_load(p, 8) & UINT64_C(0xfcfcfcfcfcfcfcfc)) ^ UINT64_C(0x2020202020202020);
+
+    return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
+}
+
+static uint64_t next_begin(const void *context, uint64_t at, uint64_t until)
+{
+    const struct suspect *s = context;
+
+    for (; at < until; at++) {
+        while (!s->is_rest && until - at >= 8 && !has_object_tag(s->sight.at + at))
+            at += 8;
+        if (at == until || may_begin(s, at))
+            break;
+    }
+    return at;
 }
 
 /* What objects of a chain are to the heap dump so far. */
@@ -173,7 +193,7 @@ static uint64_t find_lost(struct engine *e, const struct range *range)
         struct way way;
 
         search.spent = &e->steps_after;
-        search.may_begin = may_begin;
+        search.next_begin = next_begin;
         search.context = &s;
         way = find_way(&search, 0, step);
         if (has_header(e->in.at, (size_t)(way.kind == WAY_NONE ? step : way.at)) || way.kind == WAY_RECORD)
@@ -269,14 +289,6 @@ static bool is_right_instance(struct engine *e, struct known_sizes *known, const
     return right;
 }
 
-/* Whether one of eight bytes is the tag of an object or a class. */
-static bool has_object_tag(const uint8_t *p)
-{
-    uint64_t bytes = (native_load(p, 8) & UINT64_C(0xfcfcfcfcfcfcfcfc)) ^ UINT64_C(0x2020202020202020);
-
-    return (bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080);
-}
-
 /* Whether a chain may begin at an offset with a lost object, as far as its first bytes say. */
 static bool may_be_lost_object(const struct suspect *s, uint64_t at)
 {
@@ -364,6 +376,8 @@ void find_lost_objects(struct engine *e, uint64_t end)
         return;
     e->could_not_seek |= !can_seek(e);
     if (!can_seek(e))
+        return;
+    if (e->seeks_lost == SEEK_LOST_IF_SOUND && !missing_may_be_dumped(e, stretches_at(stretches, 0)->at, end))
         return;
     if (replay_seek(&r, stretches_at(stretches, 0)->at, stretches_at(stretches, 0)->record_end))
         look_into_items(e, &r, end);

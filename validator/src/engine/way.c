@@ -327,10 +327,13 @@ static enum passed pass_dump(const struct search *search, uint64_t *at)
 /* ---- The bytes that a search tries ---- */
 
 /* The next byte with which a record, a sub-record or a header may begin. Most bytes of a dump are zeros, which begin nothing. */
-static uint64_t next_start(const uint8_t *p, uint64_t at, uint64_t until, bool seeks_records)
+static uint64_t next_start(const struct search *search, uint64_t at, uint64_t until, bool seeks_records)
 {
     static const uint8_t zeros[16];
+    const uint8_t *p = search->sight->at;
 
+    if (search->next_begin)
+        return search->next_begin(search->context, at, until);
     while (at < until) {
         if (until - at >= sizeof zeros && memcmp(p + at, zeros, sizeof zeros) == 0)
             at += sizeof zeros;
@@ -350,11 +353,9 @@ static struct way look_for_way(struct tries *t, uint64_t from, uint64_t until)
 
     if (search->in_dump && pass_dump(search, &from) != PASSED)
         return (struct way){WAY_NONE, from, true};
-    for (at = from; t->left >= 0 && (at = next_start(search->sight->at, at, until, seeks_records)) < until; at++) {
+    for (at = from; t->left >= 0 && (at = next_start(search, at, until, seeks_records)) < until; at++) {
         uint8_t tag = search->sight->at[at];
 
-        if (search->may_begin && !search->may_begin(search->context, at))
-            continue;
         if (!seeks_records && tag == *HEADER_MAGIC && is_header(search->sight, at)) {
             const uint64_t header = at;
             enum passed passed;

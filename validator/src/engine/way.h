@@ -15,7 +15,8 @@ struct search {
     const uint32_t (*times)[2]; /* of the last two records: the last one may be the wrong one; NULL where there is none */
     bool in_series;             /* of segments: no HEAP_DUMP follows */
     bool in_dump;               /* the search begins at a record of a dump in an array */
-    bool (*may_begin)(const void *context, uint64_t at); /* what else must hold where a chain begins; NULL for nothing */
+    /* The next offset from one on where a chain may begin; `until` if there is none before. NULL: it may begin anywhere. */
+    uint64_t (*next_begin)(const void *context, uint64_t from, uint64_t until);
     /* Whether the records from a header on are in no array, as far as the bytes out of sight say; NULL if these cannot be read. */
     bool (*leads_past)(const void *context, uint64_t at);
     const void *context;
