@@ -82,7 +82,7 @@ void heap_clear(struct checker *ck)
 {
     struct heap *heap = ck->heap;
 
-    id_set_clear(&heap->objects);
+    id_set_empty(&heap->objects);
     id_set_clear(&heap->twice);
     id_set_clear(&heap->special);
     archive_clear(&heap->archive);
@@ -118,6 +118,7 @@ void heap_free(struct checker *ck)
     if (!ck->heap->objects.memory)
         return;
     heap_clear(ck);
+    id_set_clear(&ck->heap->objects);
     hot_classes_clear(&ck->heap->segment.hot, &ck->run->memory);
     keymap_clear(&ck->heap->thread_roots);
 }

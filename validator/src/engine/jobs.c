@@ -5,6 +5,7 @@
 
 #include "base/workers.h"
 #include "engine/job.h"
+#include "format/tags.h"
 #include "reread/reread.h"
 
 enum { JOB_SIZE = 1 << 20, THREADS_MOST = 64 };
@@ -188,14 +189,26 @@ const uint8_t *jobs_header(const struct engine *e)
 
 /* ---- The roll-back ---- */
 
+/* Whether one thread checks the heap dump that begins here: because it was rolled back, or is smaller than a job. */
+static bool has_no_jobs(const struct engine *e)
+{
+    const struct jobs *j = e->jobs;
+
+    return j->failed_dump == e->position.record_at ||
+           (!j->is_test && e->position.record_tag == TAG_HEAP_DUMP && e->position.record_length < j->job_size);
+}
+
 void jobs_begin_heap_dump(struct engine *e)
 {
     struct jobs *j = e->jobs;
 
     if (!j)
         return;
+    j->due = UINT64_MAX;
+    if (has_no_jobs(e))
+        return;
     j->distance = j->job_size;
-    j->due = j->failed_dump == e->position.record_at ? UINT64_MAX : j->is_test ? 0 : e->position.record_at + j->job_size;
+    j->due = j->is_test ? 0 : e->position.record_at + j->job_size;
     take_checkpoint(e, &j->begin);
     if (e->unfilled)
         j->unfilled = *e->unfilled;

@@ -20,6 +20,8 @@ static void add_missing(void *context, uint64_t id, unsigned flags)
 
     if (!(flags & ID_ELEMENT))
         return;
+    if (!missing->any) /* zeroed here, because most heap dumps, of which a file may have many, have none */
+        memset(missing->filter, 0, sizeof missing->filter);
     missing->filter[id >> 9 & 1023] |= UINT64_C(1) << (id >> 3 & 63);
     page_filter_add(&missing->pages, id_to_key(id, missing->id_size) >> PAGE_BITS);
     if (!missing->any || id < missing->lowest) {
@@ -132,8 +134,10 @@ void find_arrays(struct checker *ck, uint64_t end)
         meet_logged_arrays(ck);
         return;
     }
-    memset(&missing, 0, sizeof missing);
     missing.id_size = ck->file->id_size;
+    missing.span = 0;
+    missing.pages = (struct page_filter){0};
+    missing.any = false;
     id_set_sweep(&ck->heap->objects, add_missing, &missing);
     if (missing.any)
         look_at_arrays(ck, &missing, end);

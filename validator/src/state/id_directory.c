@@ -25,10 +25,8 @@ void directory_init(struct id_directory *d, struct memory *memory, const struct 
     };
 }
 
-void directory_clear(struct id_directory *d, struct page_store *pages)
+void directory_empty(struct id_directory *d, struct page_store *pages)
 {
-    if (!d->groups)
-        return;
     for (unsigned i = 0; i < d->used_group_count; i++) {
         struct page_group *group = &d->groups[d->used_groups[i]];
 
@@ -36,10 +34,18 @@ void directory_clear(struct id_directory *d, struct page_store *pages)
             page_clear(pages, group->pages[j]);
         memory_put(d->memory, group->slots, group->capacity * sizeof *group->slots);
         memory_put(d->memory, group->pages, group->page_capacity * sizeof *group->pages);
+        *group = (struct page_group){0};
     }
+    d->used_group_count = 0;
+}
+
+void directory_clear(struct id_directory *d, struct page_store *pages)
+{
+    if (!d->groups)
+        return;
+    directory_empty(d, pages);
     memory_put(d->memory, d->groups, PAGE_GROUPS * sizeof *d->groups);
     d->groups = NULL;
-    d->used_group_count = 0;
 }
 
 bool directory_prepare(struct id_directory *d)

@@ -27,6 +27,9 @@ struct id_directory {
 };
 
 void directory_init(struct id_directory *d, struct memory *memory, const struct hash_key *key);
+/* Releases all pages; */
+void directory_empty(struct id_directory *d, struct page_store *pages);
+/* and the groups. */
 void directory_clear(struct id_directory *d, struct page_store *pages);
 /* Makes the groups, before several threads need them. False if memory ran out. */
 bool directory_prepare(struct id_directory *d);

@@ -31,13 +31,19 @@ static void clear_locks(struct id_set *s)
     s->locks = NULL;
 }
 
-void id_set_clear(struct id_set *s)
+void id_set_empty(struct id_set *s)
 {
     clear_locks(s);
-    directory_clear(&s->directory, &s->pages);
+    directory_empty(&s->directory, &s->pages);
     page_store_clear(&s->pages);
     memory_put(s->memory, s->known, KNOWN_PAGES * sizeof *s->known);
     s->known = NULL;
+}
+
+void id_set_clear(struct id_set *s)
+{
+    id_set_empty(s);
+    directory_clear(&s->directory, &s->pages);
 }
 
 unsigned id_set_get(struct id_set *s, uint64_t id)

@@ -40,7 +40,9 @@ struct id_set {
 };
 
 void id_set_init(struct id_set *s, struct memory *memory, const struct hash_key *key, unsigned id_size);
-/* Removes all IDs and releases their memory. */
+/* Removes all IDs, and keeps a little memory for the next ones; */
+void id_set_empty(struct id_set *s);
+/* or none. */
 void id_set_clear(struct id_set *s);
 
 /* Allows this many bytes of bitmaps for pages that are not full enough to need them. While several threads set flags, it can
