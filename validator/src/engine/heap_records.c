@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/go_to_way.h"
+#include "engine/trail.h"
 
 /* ---- Faults of the framing ---- */
 
@@ -149,7 +150,7 @@ static bool is_overlong_instance(struct engine *e, uint64_t size)
 
     if (!right && !knows_class_of(&e->ck, e->in.at))
         right = head + WAITING_MOST;
-    if (!right || size <= right)
+    if (!right || size <= right || has_size_of_class(e) /* where two others agree, the class is wrong */)
         return false;
     memcpy(first, e->in.at, head);
     way = way_within(e, size, true, 1, size < SEARCHED ? size : SEARCHED, &end);

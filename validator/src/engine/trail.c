@@ -79,7 +79,7 @@ struct trail {
         doubtful; /* from this one on, of the latest ones: the one before it has the size of its class, or is none of these */
 };
 
-static bool has_size_of_class(struct engine *e)
+bool has_size_of_class(struct engine *e)
 {
     const unsigned id = e->file.id_size;
     struct cursor c = {e->in.at + 1, e->in.at + 1 + SIZE_OF(INSTANCE_DUMP, id)};

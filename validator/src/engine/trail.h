@@ -9,6 +9,9 @@
  * there on all is left out. Else WAY_NONE, and the input is anywhere. */
 enum way_kind go_back_to_way(struct engine *e, uint64_t failed_at, uint64_t *record_end, uint64_t *from);
 
+/* Whether an instance is here that is as long as its class says, or as two others of the class. Its fixed part is in the window. */
+bool has_size_of_class(struct engine *e);
+
 /* What was read from an offset up to the failure is left out after all: what it defined, sub-records before another offset define.
  * True if the heap dump begins again for that; reading stops then. */
 bool leave_out_items(struct engine *e, uint64_t first, uint64_t failed_at, uint64_t until);
