@@ -255,7 +255,7 @@ static void forget_errors(struct repair *r)
 }
 
 /* Instances have another size than their class says, or a chain of superclasses does not end: the next pass leaves out the classes
- * that are wrong, and nothing else. *failed if that cannot be found out. */
+ * that are wrong, and nothing else, and puts in stand-ins where sizes say which these are. *failed if that cannot be found out. */
 static void leave_out_wrong_classes(struct repair *r, struct check *check, bool *failed)
 {
     const size_t before = r->offset_count;

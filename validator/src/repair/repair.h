@@ -169,8 +169,9 @@ struct repair {
     struct keymap threads; /* by serial: what the copy has of a thread (repair_threads.c) */
 
     struct stand_ins stand_ins;
-    struct keymap stood_in;    /* a class in a heap dump that had a stand-in: if that was left out again, there is no other */
-    struct misfits {           /* objects of a kind that the name of their class denies */
+    struct keymap
+        stood_in;    /* a class in a heap dump, to the pass that put in its stand-in: if that is left out, there is no other */
+    struct misfits { /* objects of a kind that the name of their class denies */
         struct keymap found;   /* their classes, as the check of the copy found them */
         struct keymap classes; /* to the class that these objects get: the same if its name is wrong, 0 if they are left out */
     } misfits[MISFIT_KINDS];

@@ -46,6 +46,14 @@ static struct stated stated_size(const uint8_t *p, uint64_t size, unsigned id_si
     }
 }
 
+/* Whether a class has a stand-in since an earlier pass. In the pass that puts that in, what is here is what it stands for. */
+static bool is_stand_in(const struct repair *r, uint64_t class_id)
+{
+    uint64_t pass;
+
+    return keymap_get(&r->stood_in, stand_in_key(r, class_id), &pass) && pass < r->pass;
+}
+
 /* A stand-in that breaks a rule itself: nothing of the dump is left out. */
 static void take_back_stand_in(struct repair *r, uint64_t size)
 {
@@ -87,7 +95,7 @@ static void copy_subrecord(struct repair *r, uint64_t size, bool is_mended)
             kind = LEFT_TWICE;
             key = 0;
         }
-        if (kind == LEFT_CLASS && keymap_get(&r->stood_in, stand_in_key(r, key), NULL))
+        if (kind == LEFT_CLASS && is_stand_in(r, key))
             take_back_stand_in(r, size);
         else
             leave_out(r, kind, key, input_skip(&r->in, size));

@@ -85,11 +85,11 @@ static bool contradicts_itself(struct survey *v, uint64_t class_id, size_t *inde
     return v->classes[at].is_here && survey_fields_of(v, *index, &bytes) && bytes != v->classes[at].declared;
 }
 
-static void leave_out_class(struct survey *v, const struct seen_class *c)
+static void leave_out_class(struct survey *v, struct seen_class *c)
 {
     if (keymap_add(&v->r->doubted_classes, stand_in_key(v->r, c->id), 0, &(uint64_t){0})) {
         leave_out_at(v->r, c->at);
-        v->r->doubts_found = true;
+        v->r->doubts_found = c->is_left_out = true;
     }
 }
 
@@ -121,12 +121,12 @@ static struct seen_class *super_of(struct survey *v, const struct seen_class *c)
 
 /* In a cycle one class is wrong at least: java.lang.Object, which has no superclass, or the one whose size, as it says, is not that
  * of its superclass and its own fields. */
-static const struct seen_class *wrong_of_cycle(struct survey *v, const struct seen_class *first)
+static struct seen_class *wrong_of_cycle(struct survey *v, struct seen_class *first)
 {
-    const struct seen_class *c = first, *wrong = first;
+    struct seen_class *c = first, *wrong = first;
 
     do {
-        const struct seen_class *super = super_of(v, c);
+        struct seen_class *super = super_of(v, c);
 
         if (c->id == v->object_class)
             return c;
@@ -164,10 +164,10 @@ static bool doubt_cycles(struct survey *v)
     return found;
 }
 
-void doubt_classes(struct survey *v)
+bool doubt_classes(struct survey *v)
 {
     if (doubt_cycles(v)) /* then sizes mean something in the next round only */
-        return;
+        return false;
     for (size_t i = 0; i < v->touched_count; i++) {
         const size_t index = v->touched[i];
         uint64_t bytes;
@@ -176,4 +176,5 @@ void doubt_classes(struct survey *v)
             bytes != v->classes[index].size.value)
             doubt_class(v, index);
     }
+    return true;
 }

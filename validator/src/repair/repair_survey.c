@@ -273,11 +273,26 @@ static bool read_heap(struct survey *v, uint64_t end)
     return true;
 }
 
+/* The next pass leaves them out: the heap dump lacks them. Whether there are any. */
+static bool lose_classes_left_out(struct survey *v)
+{
+    bool are_some = false;
+
+    for (size_t i = 0; i < v->touched_count; i++) {
+        struct seen_class *c = &v->classes[v->touched[i]];
+
+        are_some |= c->is_left_out;
+        c->is_here &= !c->is_left_out;
+        c->is_dumped &= !c->is_left_out;
+        c->is_resolved = false;
+        c->chain = 0;
+    }
+    return are_some;
+}
+
 static void end_heap_dump(struct survey *v)
 {
-    if (v->only_doubts)
-        doubt_classes(v);
-    else
+    if (!v->only_doubts || (doubt_classes(v) && lose_classes_left_out(v)))
         survey_end_heap_dump(v);
     v->touched_count = v->dump_threads.count = 0;
     v->array_types = 0;
@@ -332,10 +347,10 @@ static bool survey(struct repair *r, bool only_doubts)
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         keymap_init(maps[i], &r->memory, &r->key, sizeof(uint64_t), sizeof(uint64_t));
     is_read = read_copy(&v);
-    if (is_read && !only_doubts) {
+    if (is_read && !only_doubts)
         misfits_decide(&v);
+    if (is_read && (!only_doubts || r->stand_ins.dump_count))
         survey_make_definitions(&v);
-    }
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         keymap_clear(maps[i]);
     memory_put(&r->memory, v.classes, v.class_capacity * sizeof *v.classes);
@@ -358,5 +373,6 @@ bool stand_ins_make(struct repair *r)
 
 bool doubt_find_classes(struct repair *r)
 {
+    stand_ins_clear(r);
     return survey(r, true);
 }

@@ -32,7 +32,7 @@ struct seen_class {
     uint8_t array_type;      /* of a class of primitive arrays that is made */
     bool is_loaded, is_dumped;
     bool is_here, is_used, has_instances; /* in this heap dump: dumped, used */
-    bool is_resolved, is_doubted;
+    bool is_resolved, is_doubted, is_left_out;
     size_t walk, chain; /* in this heap dump: the walks, for cycles and to resolve it, that met it last */
     bool is_counted;
 };
@@ -128,8 +128,9 @@ void survey_end_heap_dump(struct survey *v);
 
 /* ---- repair_doubt.c ---- */
 
-/* The heap dump ends: leaves out classes that most of their instances contradict, and one of each cycle of superclasses. */
-void doubt_classes(struct survey *v);
+/* The heap dump ends: leaves out classes that most of their instances contradict. False if superclasses make cycles: then one class
+ * of each is left out. */
+bool doubt_classes(struct survey *v);
 
 /* ---- repair_misfits.c ---- */
 

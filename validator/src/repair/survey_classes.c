@@ -75,7 +75,7 @@ struct seen_class *survey_touch_class(struct survey *v, uint64_t id)
     v->touched[v->touched_count++] = (size_t)(c - v->classes);
     c->heap_dump = v->r->heap_dump;
     c->size = (struct vote){0};
-    c->is_here = c->is_used = c->has_instances = c->is_resolved = c->is_doubted = false;
+    c->is_here = c->is_used = c->has_instances = c->is_resolved = c->is_doubted = c->is_left_out = false;
     c->walk = c->chain = 0;
     return c;
 }

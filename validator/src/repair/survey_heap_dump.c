@@ -98,7 +98,7 @@ static uint64_t find_object_class(struct survey *v, uint64_t *fields)
 /* False for the second time. */
 static bool may_make_class(struct survey *v, const struct seen_class *c)
 {
-    return keymap_add(&v->r->stood_in, stand_in_key(v->r, c->id), 0, &(uint64_t){0});
+    return keymap_add(&v->r->stood_in, stand_in_key(v->r, c->id), v->r->pass + 1, &(uint64_t){0});
 }
 
 static void make_class(struct survey *v, struct seen_class *c, uint64_t object, uint64_t object_fields)
