@@ -10,7 +10,7 @@
 
 enum {
     MISSING_MOST = 8, /* each is looked for on its own, in less time than all that may hold lost objects take */
-    CHUNK = 1 << 16,  /* on the stack of a thread */
+    BEYOND = 8,       /* the ID after the last byte */
     BLOCK = 512
 };
 
@@ -18,10 +18,13 @@ struct missing_search {
     const struct input *in;
     uint64_t from, end;
     unsigned id_size;
+    uint8_t *buffers; /* of each thread, of a chunk and BEYOND bytes */
+    uint64_t chunk;   /* bytes that a thread searches at once */
     uint64_t ids[MISSING_MOST];
     uint64_t count;            /* may be more than there is room for */
     atomic_uint_fast64_t next; /* the next chunk */
     atomic_bool is_found;
+    atomic_int error; /* of a read */
 };
 
 static void add_missing(void *context, uint64_t id, unsigned flags)
@@ -67,36 +70,69 @@ static bool chunk_has_missing(const struct missing_search *s, const uint8_t *p, 
 static void search_chunks(void *context, unsigned number)
 {
     struct missing_search *s = context;
-    uint8_t bytes[CHUNK + 8];
+    uint8_t *bytes = s->buffers + number * (size_t)(s->chunk + BEYOND);
 
-    (void)number;
-    while (!s->is_found) {
-        uint64_t at = s->from + atomic_fetch_add(&s->next, 1) * CHUNK, left;
-        size_t n;
+    while (!s->is_found && !s->error) {
+        const uint64_t at = s->from + atomic_fetch_add(&s->next, 1) * s->chunk, left = s->end - at;
+        const size_t n = (size_t)(left < s->chunk + BEYOND ? left : s->chunk + BEYOND);
+        int error;
 
         if (at >= s->end)
             return;
-        left = s->end - at;
-        n = input_read_at(s->in, at, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes);
-        if (n > s->id_size && chunk_has_missing(s, bytes, n - s->id_size < CHUNK ? n - s->id_size : CHUNK))
+        error = input_read_there(s->in, at, bytes, n);
+        if (error)
+            s->error = error;
+        else if (n > s->id_size && chunk_has_missing(s, bytes, n - s->id_size < s->chunk ? n - s->id_size : (size_t)s->chunk))
             s->is_found = true;
     }
 }
 
+/* On all threads. */
+static void search_file(struct engine *e, struct missing_search *s)
+{
+    struct workers *workers = e->jobs->workers;
+
+    workers_begin(workers, search_chunks, s);
+    search_chunks(s, 0);
+    workers_wait(workers);
+    if (s->error)
+        input_stop(&e->in, s->error);
+}
+
+/* In the order of the dump, by the input. */
+static void search_input(struct engine *e, struct missing_search *s)
+{
+    struct input *in = &e->in;
+    const uint64_t back = in->offset;
+
+    s->is_found = !input_seek(in, s->from);
+    while (!s->is_found && in->offset < s->end && input_need(in, BLOCK + BEYOND) > s->id_size) {
+        const uint64_t left = s->end - in->offset, there = (uint64_t)(in->end - in->at);
+        const size_t n = (size_t)(left < there ? left : there);
+
+        if (n <= s->id_size)
+            break;
+        s->is_found = chunk_has_missing(s, in->at, n - s->id_size);
+        input_advance(in, n - s->id_size);
+    }
+    input_seek(in, back);
+}
+
 bool missing_may_be_dumped(struct engine *e, uint64_t from, uint64_t end)
 {
-    struct workers *workers = e->jobs ? e->jobs->workers : NULL;
-    struct missing_search s = {.in = &e->in, .from = from, .end = end, .id_size = e->file.id_size};
+    struct workers *workers = input_can_go_anywhere(&e->in) && e->jobs ? e->jobs->workers : NULL;
+    const size_t size = workers ? (workers_count(workers) + 1) * (size_t)(e->run.sizes.job_read + BEYOND) : 0;
+    struct missing_search s = {
+        .in = &e->in, .from = from, .end = end, .id_size = e->file.id_size, .chunk = e->run.sizes.job_read};
 
-    if (!input_can_go_anywhere(&e->in))
-        return true;
     id_set_sweep(&e->heap.objects, add_missing, &s);
     if (s.count > MISSING_MOST || s.count < e->run.missing[SHAPE_ANY])
         return true;
-    if (workers)
-        workers_begin(workers, search_chunks, &s);
-    search_chunks(&s, 0);
-    if (workers)
-        workers_wait(workers);
+    s.buffers = workers ? memory_try(&e->run.memory, size) : NULL;
+    if (s.buffers)
+        search_file(e, &s);
+    else
+        search_input(e, &s);
+    memory_put(&e->run.memory, s.buffers, size);
     return s.is_found;
 }

@@ -1,11 +1,13 @@
 /* Progress that the caller sees while a dump is read, and whether a callback stops the check. */
+#include <errno.h>
+
 #include "engine/engine.h"
 
 void stop_if(struct engine *e, int result)
 {
     if (result) {
         e->run.stopped = true;
-        input_stop(&e->in);
+        input_stop(&e->in, ECANCELED);
     }
 }
 

@@ -475,11 +475,11 @@ uint64_t input_file_size(const struct input *in)
     return in->source.size;
 }
 
-void input_stop(struct input *in)
+void input_stop(struct input *in, int error)
 {
     stop_thread(in);
     in->source.ended = in->ended = true;
-    in->source.error = in->error = ECANCELED;
+    in->source.error = in->error = error;
     in->end = in->at;
 }
 

@@ -128,6 +128,10 @@ static inline size_t input_read_at(const struct input *in, uint64_t offset, uint
 {
     return source_read_at(&in->source, offset, to, n);
 }
+static inline int input_read_there(const struct input *in, uint64_t offset, uint8_t *to, size_t n)
+{
+    return source_read_there(&in->source, offset, to, n);
+}
 
 /* Continues at a later offset. Of a plain file or memory nothing before it is read. */
 void input_go_on_at(struct input *in, uint64_t offset);
@@ -164,8 +168,8 @@ void input_keep(struct input *in, uint64_t offset);
 /* In a compressed file: the offset of the first byte of the gzip member that was last read of; else 0. */
 uint64_t input_member_start(const struct input *in);
 
-/* Ends the stream here, with an error: the caller wants no more. */
-void input_stop(struct input *in);
+/* Ends the stream here, with an error: that of a read elsewhere, or ECANCELED if the caller wants no more. */
+void input_stop(struct input *in, int error);
 
 /* What `error` means, for a sentence. */
 void input_reason(const struct input *in, char *to, size_t size);

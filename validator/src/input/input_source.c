@@ -213,6 +213,13 @@ size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *
     return read_all_at(&there, position, to, n);
 }
 
+int source_read_there(const struct input_source *s, uint64_t position, uint8_t *to, size_t n)
+{
+    struct input_source there = *s;
+
+    return read_all_at(&there, position, to, n) == n ? 0 : there.error ? there.error : ESTALE;
+}
+
 /* Of n bytes, those up to the last one that is not zero. */
 static size_t without_zeros(const uint8_t *p, size_t n)
 {

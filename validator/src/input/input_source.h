@@ -52,6 +52,8 @@ void source_seek(struct input_source *s, uint64_t position);
 /* Reads n bytes at a position of a seekable source, fewer at its end or after an error; changes nothing: several threads may do
  * that at once. */
 size_t source_read_at(const struct input_source *s, uint64_t position, uint8_t *to, size_t n);
+/* The same for bytes that were read before. 0, or the errno of a read that failed, as in `error`. */
+int source_read_there(const struct input_source *s, uint64_t position, uint8_t *to, size_t n);
 
 /* The size of a seekable source without the zeros that end it, if there are as many as a sector of a disk has: a file may be
  * extended before it is written. The next byte read stays the same. If reading fails, the source ends. */
